@@ -1,0 +1,39 @@
+# Two commands do everything on a fresh clone: `make run` and `make test`.
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+EXTRAS ?= dev
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test lint format clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(STAMP) ## Make .venv with the pinned versions of constraints.txt
+
+$(STAMP): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --constraint constraints.txt "torch==2.13.0"
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[$(EXTRAS)]"
+	touch $(STAMP)
+
+run: $(STAMP) ## The quick start: two models x two network embeddings on UMLS, and the table
+	$(BIN)/python -m mohone.run -m kge_model=transe,complex netemb=shnb,struct
+
+test: $(STAMP) ## Run the tests
+	$(BIN)/python -m pytest
+
+lint: $(STAMP) ## Check format, lint and types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: $(STAMP) ## Format the code and mend what ruff can
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean: ## Remove caches and builds, never outputs/
+	rm -rf dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -not -path './$(VENV)/*' -type d -prune -exec rm -rf {} +

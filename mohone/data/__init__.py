@@ -1,0 +1,16 @@
+"""Floor 0: triples in, tensors out."""
+
+from mohone.data.datasets import FolderDataset, PackagedDataset, PublishedDataset
+from mohone.data.index import GroupIndex
+from mohone.data.knowledge_graph import SIDES, KnowledgeGraph, answer_column, query_keys
+
+__all__ = [
+    "SIDES",
+    "FolderDataset",
+    "GroupIndex",
+    "KnowledgeGraph",
+    "PackagedDataset",
+    "PublishedDataset",
+    "answer_column",
+    "query_keys",
+]

@@ -1,0 +1,83 @@
+"""Sets of integers by key, as three flat tensors: known answers of queries, candidates of relations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class GroupIndex:
+    """The members of each key, sorted; looked up for whole batches by index arithmetic.
+
+    Attributes:
+        keys: `(n_keys,)` distinct keys, ascending.
+        offsets: `(n_keys + 1,)`; the members of `keys[i]` are `members[offsets[i]:offsets[i + 1]]`.
+        members: `(n_members,)` in `[0, n_ids)`, ascending within a key.
+        n_ids: how many ids there are, at least one.
+    """
+
+    keys: Tensor
+    offsets: Tensor
+    members: Tensor
+    n_ids: int
+
+    @classmethod
+    def from_pairs(cls, keys: Tensor, members: Tensor, n_ids: int) -> GroupIndex:
+        """Group the pairs `(keys[i], members[i])`; repeated pairs count once."""
+        pairs = torch.unique(keys * n_ids + members)
+        distinct, counts = torch.unique_consecutive(
+            torch.div(pairs, n_ids, rounding_mode="floor"), return_counts=True
+        )
+        offsets = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
+        return cls(distinct, offsets, pairs % n_ids, n_ids)
+
+    def lookup(self, keys: Tensor) -> tuple[Tensor, Tensor]:
+        """All members of each key, as flat pairs.
+
+        Args:
+            keys: `(batch,)`; an unknown key has no members.
+
+        Returns:
+            `rows` and `members`, both `(n_found,)`: `members[j]` belongs to `keys[rows[j]]`.
+        """
+        if len(self.keys) == 0:
+            return keys.new_empty(0), keys.new_empty(0)
+        place = torch.searchsorted(self.keys, keys).clamp_(max=len(self.keys) - 1)
+        start = self.offsets[place]
+        counts = torch.where(self.keys[place] == keys, self.offsets[place + 1] - start, 0)
+        return expand_ranges(start, counts, self.members)
+
+    def contains(self, keys: Tensor, members: Tensor) -> Tensor:
+        """Whether each `members[i]` belongs to `keys[i]`: `(n,)` of bool."""
+        if len(self.keys) == 0:
+            return torch.zeros_like(keys, dtype=torch.bool)
+        pairs = self._pairs()
+        wanted = keys * self.n_ids + members
+        place = torch.searchsorted(pairs, wanted).clamp_(max=len(pairs) - 1)
+        return pairs[place] == wanted
+
+    def counts(self, keys: Tensor) -> Tensor:
+        """How many members each key has: `(batch,)`."""
+        rows, _ = self.lookup(keys)
+        return torch.bincount(rows, minlength=len(keys))
+
+    def to(self, device: torch.device | str) -> GroupIndex:
+        """The same index on another device."""
+        return GroupIndex(
+            self.keys.to(device), self.offsets.to(device), self.members.to(device), self.n_ids
+        )
+
+    def _pairs(self) -> Tensor:
+        counts = self.offsets.diff()
+        return self.keys.repeat_interleave(counts) * self.n_ids + self.members
+
+
+def expand_ranges(start: Tensor, counts: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+    """The slices `values[start[i]:start[i] + counts[i]]` laid end to end, and the row of each element."""
+    rows = torch.arange(len(start), device=start.device).repeat_interleave(counts)
+    first = counts.cumsum(0) - counts
+    position = torch.arange(len(rows), device=start.device) - first[rows] + start[rows]
+    return rows, values[position]

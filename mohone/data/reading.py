@@ -1,0 +1,73 @@
+"""Strict reading of triples: every fault names its file and line, and no name is changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from mohone.errors import ConfigError, DataError
+
+NamedTriple = tuple[str, str, str]
+FIELDS = ("head", "relation", "tail")
+_DELIMITER_WORDS = {"\t": "tab-separated", ",": "comma-separated", " ": "space-separated"}
+
+
+class TripleFile(NamedTuple):
+    """What a file of triples held: the triples in its order, and how many lines were blank."""
+
+    triples: list[NamedTriple]
+    n_blank: int
+
+
+def read_triples(path: Path, delimiter: str = "\t") -> TripleFile:
+    r"""Read `head<delimiter>relation<delimiter>tail` lines, UTF-8, ended by ``\n`` or ``\r\n``.
+
+    Names are kept as they are: no white space is stripped, no number parsed, no case folded. A byte-order
+    mark at the start is no part of a name. Blank lines are skipped and counted.
+
+    Raises:
+        DataError: a missing file, a byte that is not UTF-8, a line without exactly three fields, an
+            empty field.
+    """
+    if len(delimiter) != 1 or delimiter in "\r\n":
+        raise ConfigError(f"`dataset.delimiter` must be one character, but is {delimiter!r}.")
+    triples: list[NamedTriple] = []
+    n_blank = 0
+    lines = _read_text(path).split("\n")
+    if not lines[-1]:
+        lines.pop()  # What follows the last line's end is no line.
+    for number, line in enumerate(lines, start=1):
+        line = line.removesuffix("\r")
+        fields = line.split(delimiter)
+        if len(fields) == 3 and all(fields):
+            triples.append((fields[0], fields[1], fields[2]))
+        elif not line.strip(" "):
+            n_blank += 1
+        else:
+            raise DataError(f"{path}, line {number}: {_fault(fields, delimiter)}")
+    return TripleFile(triples, n_blank)
+
+
+def _fault(fields: list[str], delimiter: str) -> str:
+    if len(fields) != 3:
+        plural = "" if len(fields) == 1 else "s"
+        kind = _DELIMITER_WORDS.get(delimiter, f"separated by {delimiter!r}")
+        return f"found {len(fields)} field{plural}, wanted 3 (head, relation, tail, {kind})."
+    empty = FIELDS[[bool(field) for field in fields].index(False)]
+    return f"the {empty} must be a name, but is empty."
+
+
+def _read_text(path: Path) -> str:
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise DataError(f"{path} must be a file of triples, but does not exist.") from None
+    except OSError as error:
+        raise DataError(f"{path} must be a file of triples, but: {error.strerror}.") from None
+    try:
+        return content.decode("utf-8").removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise DataError(
+            f"{path}, line {line}: the text must be UTF-8, but holds the byte 0x{content[error.start]:02X}."
+        ) from None

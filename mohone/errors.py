@@ -1,0 +1,60 @@
+"""What a user can do wrong, as exceptions with one sentence: what must be, and what is."""
+
+from __future__ import annotations
+
+
+class MohoneError(ValueError):
+    """A fault the user can mend; shown as one sentence, without a traceback."""
+
+
+class ConfigError(MohoneError):
+    """A configuration value that cannot be."""
+
+
+class DataError(MohoneError):
+    """A file that cannot be read as asked, with its name and line."""
+
+
+class TrainingError(MohoneError):
+    """A training that broke down: a loss or score that is not finite."""
+
+
+def require_int(name: str, value: object, minimum: int) -> int:
+    """Return `value` if it is an integer of at least `minimum`.
+
+    Raises:
+        ConfigError: if it is not.
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or value < minimum:
+        raise ConfigError(f"`{name}` must be an integer >= {minimum}, but is {value!r}.")
+    return value
+
+
+def require_float(
+    name: str, value: object, minimum: float = 0.0, below: float = float("inf"), strict: bool = False
+) -> float:
+    """Return `value` as a float if it lies in `[minimum, below)` (`strict`: above `minimum`).
+
+    Raises:
+        ConfigError: if it does not, or is no number.
+    """
+    bounds = f"{'>' if strict else '>='} {minimum:g}"
+    if below != float("inf"):
+        bounds += f" and < {below:g}"
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ConfigError(f"`{name}` must be a number {bounds}, but is {value!r}.")
+    low = value > minimum if strict else value >= minimum
+    if not (low and value < below):
+        raise ConfigError(f"`{name}` must be {bounds}, but is {value:g}.")
+    return float(value)
+
+
+def require_choice(name: str, value: object, choices: tuple[str, ...]) -> str:
+    """Return `value` if it is one of `choices`.
+
+    Raises:
+        ConfigError: if it is not.
+    """
+    if value not in choices:
+        raise ConfigError(f"`{name}` must be one of {', '.join(choices)}, but is {value!r}.")
+    return str(value)

@@ -1,0 +1,1 @@
+"""Floor 1: ranks, metrics and significance of link prediction."""

@@ -1,0 +1,106 @@
+"""The contract of a knowledge-graph embedding model: queries and candidates, met in matrix products."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from mohone.errors import require_int
+
+
+class Query(NamedTuple):
+    """A batch of queries: the known entity and the relation of each, and the vectors made of them."""
+
+    entity: Tensor
+    relation: Tensor
+    vectors: Tensor
+
+
+class KGEModel(nn.Module, ABC):
+    """Scores of triples; higher is better. Training, loss and optimiser are no part of it.
+
+    A model turns the known side of queries into vectors (`tail_query`, `head_query`) and matches them with a
+    table of candidates (`match`), by matrix products and without a temporary of
+    `(batch, n_candidates, dim)`. All-candidates scores follow from these; `score_triples` is written out on
+    its own, the plain formula of the paper.
+
+    Attributes:
+        entity_tables: names of the parameters with a row per entity (the paper's Q: what infusion moves).
+        relation_tables: names of the parameters of relations (the paper's W: what is re-trained).
+    """
+
+    entity_tables: ClassVar[tuple[str, ...]] = ("entity",)
+    relation_tables: ClassVar[tuple[str, ...]] = ("relation",)
+
+    def __init__(self, n_entities: int, n_relations: int, dim: int) -> None:
+        super().__init__()
+        self.n_entities = require_int("n_entities", n_entities, 1)
+        self.n_relations = require_int("n_relations", n_relations, 1)
+        self.dim = require_int("kge_model.dim", dim, 1)
+
+    @abstractmethod
+    def tail_query(self, head: Tensor, relation: Tensor) -> Query:
+        """What tails are matched with; vectors `(batch, width)`."""
+
+    @abstractmethod
+    def head_query(self, relation: Tensor, tail: Tensor) -> Query:
+        """What heads are matched with; vectors `(batch, width)`."""
+
+    @abstractmethod
+    def match(self, query: Query, candidates: Tensor | None = None) -> Tensor:
+        """Scores of candidates for queries.
+
+        Args:
+            query: of this model.
+            candidates: `(n_candidates,)` entity ids; None: all.
+
+        Returns:
+            `(batch, n_candidates)`.
+        """
+
+    @abstractmethod
+    def score_triples(self, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:
+        """The score of each triple, by the plain formula: `(batch,)`."""
+
+    @abstractmethod
+    def entity_squares(self, entities: Tensor) -> Tensor:
+        """Squared moduli of the components of entity vectors, for regularisers: `(batch, n_components)`."""
+
+    @abstractmethod
+    def relation_squares(self, relations: Tensor) -> Tensor:
+        """Squared moduli of the components of relation vectors: `(batch, n_components)`."""
+
+    def score_tails(self, head: Tensor, relation: Tensor, candidates: Tensor | None = None) -> Tensor:
+        """Scores of candidate tails: `(batch, n_candidates)`; None: all entities."""
+        return self.match(self.tail_query(head, relation), candidates)
+
+    def score_heads(self, relation: Tensor, tail: Tensor, candidates: Tensor | None = None) -> Tensor:
+        """Scores of candidate heads: `(batch, n_candidates)`; None: all entities."""
+        return self.match(self.head_query(relation, tail), candidates)
+
+    def entity_parameters(self) -> dict[str, nn.Parameter]:
+        """The per-entity tables by name, each `(n_entities, ...)`."""
+        return {name: self.get_parameter(name) for name in self.entity_tables}
+
+    def relation_parameters(self) -> dict[str, nn.Parameter]:
+        """The relations' tables by name."""
+        return {name: self.get_parameter(name) for name in self.relation_tables}
+
+    @property
+    def numbers_per_entity(self) -> int:
+        """How many numbers the model keeps for each entity."""
+        return sum(table[0].numel() for table in self.entity_parameters().values())
+
+
+def rows(table: Tensor, ids: Tensor | None) -> Tensor:
+    """The rows `ids` of a table, or all of it, uncopied. (`F.embedding`: its gradient is the faster one.)"""
+    return table if ids is None else F.embedding(ids, table)
+
+
+def normal_table(n: int, width: int, std: float) -> nn.Parameter:
+    """An `(n, width)` table of normal numbers, drawn from torch's global generator."""
+    return nn.Parameter(torch.randn(n, width) * std)

@@ -1,0 +1,120 @@
+"""Training to the best validation score: a fresh Trainer, early stopping, the best weights at the end."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytorch_lightning as pl
+from pytorch_lightning.callbacks import Callback
+from torch import Tensor
+
+from mohone.kge.module import VALID_MRR, KGEModule, TripleDataModule
+
+log = logging.getLogger(__name__)
+MakeTrainer = Callable[..., pl.Trainer]
+_SECONDS_BETWEEN_LINES = 10.0
+
+
+class BestWeights(Callback):
+    """Keeps the weights of the best validation, stops when it stays away, and puts them back at the end.
+
+    One callback in place of Lightning's EarlyStopping and ModelCheckpoint, because the weights *before* the
+    first step can be a candidate too (`from_start`): what is trained further is then only kept where
+    validation says it helps. It needs no file that a later `ckpt_path="best"` could mistake for the result.
+
+    Args:
+        patience: validations without a new best after which training stops.
+        from_start: validate before the first step.
+    """
+
+    def __init__(self, patience: int, from_start: bool = False) -> None:
+        self.patience, self.from_start = patience, from_start
+        self.score, self.epoch = float("-inf"), -1
+        self._state: dict[str, Tensor] = {}
+        self._waited = 0
+
+    def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Take the score to beat."""
+        if self.from_start and isinstance(pl_module, KGEModule):
+            self._consider(trainer, pl_module, pl_module.validation.mrr(pl_module.model), epoch=0)
+
+    def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Compare with the best so far."""
+        score = float(trainer.callback_metrics[VALID_MRR])
+        self._consider(trainer, pl_module, score, epoch=trainer.current_epoch + 1)
+
+    def on_train_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:  # noqa: ARG002
+        """Put the best weights back."""
+        if self._state:
+            pl_module.load_state_dict(self._state)
+
+    def _consider(
+        self, trainer: pl.Trainer, pl_module: pl.LightningModule, score: float, epoch: int
+    ) -> None:
+        if score > self.score:
+            self.score, self.epoch, self._waited = score, epoch, 0
+            self._state = {k: v.detach().clone() for k, v in pl_module.state_dict().items()}
+        else:
+            self._waited += 1
+            trainer.should_stop = trainer.should_stop or self._waited >= self.patience
+
+
+class EpochLines(Callback):
+    """A line in the log for an epoch, at most every ten seconds, for those who see no progress bar."""
+
+    def __init__(self, stage: str) -> None:
+        self.stage = stage
+        self._last = time.monotonic()
+
+    def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:  # noqa: ARG002
+        """Say where training stands."""
+        if time.monotonic() - self._last >= _SECONDS_BETWEEN_LINES:
+            self._last = time.monotonic()
+            score = float(trainer.callback_metrics[VALID_MRR])
+            log.info(
+                "%s: epoch %d/%s, validation MRR %.4f",
+                self.stage,
+                trainer.current_epoch + 1,
+                trainer.max_epochs,
+                score,
+            )
+
+
+def fit(
+    module: KGEModule,
+    data: TripleDataModule,
+    make_trainer: MakeTrainer,
+    *,
+    stage: str,
+    max_epochs: int,
+    patience: int,
+    validate_every: int = 1,
+    callbacks: tuple[Callback, ...] = (),
+    from_start: bool = False,
+) -> dict[str, Any]:
+    """Train `module` on a fresh Trainer and leave it with its best weights.
+
+    Args:
+        make_trainer: makes a Trainer of keyword arguments.
+        stage: its name in the log.
+        max_epochs: at most so many.
+        patience: validations without a new best after which training stops.
+        validate_every: epochs between validations; the last epoch is validated if no other is.
+        callbacks: further ones, called first.
+        from_start: let the weights before training compete, as epoch 0.
+
+    Returns:
+        `best_epoch` (counted from 1; 0: before training), `valid_mrr`, `history` by epoch.
+    """
+    best = BestWeights(patience, from_start)
+    trainer = make_trainer(
+        max_epochs=max_epochs,
+        check_val_every_n_epoch=min(validate_every, max_epochs),
+        reload_dataloaders_every_n_epochs=1,
+        callbacks=[*callbacks, best, EpochLines(stage)],
+    )
+    trainer.fit(module, data)
+    return {"best_epoch": best.epoch, "valid_mrr": best.score, "history": module.history}

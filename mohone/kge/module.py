@@ -1,0 +1,129 @@
+"""The LightningModule and the DataModule that train any KGE model under any regime."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytorch_lightning as pl
+import torch
+from torch import Tensor
+from torch.optim.lr_scheduler import LambdaLR
+from torch.utils.data import DataLoader, IterableDataset
+
+from mohone.data import KnowledgeGraph
+from mohone.errors import TrainingError, require_choice, require_float
+from mohone.evaluation.link_prediction import LinkPrediction
+from mohone.kge.base import KGEModel
+from mohone.kge.regime import Batches, Regime
+
+VALID_MRR = "valid/mrr"
+OPTIMIZERS: dict[str, type[torch.optim.Optimizer]] = {
+    "adam": torch.optim.Adam,
+    "adagrad": torch.optim.Adagrad,
+    "sgd": torch.optim.SGD,
+}
+SCHEDULES = ("constant", "linear")
+
+
+class KGEModule(pl.LightningModule):
+    """Model, regime and optimiser; validates by filtered MRR, logged as `valid/mrr`.
+
+    Args:
+        model: what is trained; parameters without `requires_grad` stay as they are.
+        regime: batches and loss.
+        validation: ranks the validation triples.
+        optimizer: `adam`, `adagrad` or `sgd`.
+        lr: learning rate.
+        schedule: `constant`, or `linear` to 0 at the last step of the last epoch.
+    """
+
+    def __init__(
+        self,
+        model: KGEModel,
+        regime: Regime,
+        validation: LinkPrediction,
+        optimizer: str,
+        lr: float,
+        schedule: str = "constant",
+    ) -> None:
+        super().__init__()
+        self.model, self.regime, self.validation = model, regime, validation
+        self.optimizer = require_choice("training.optimizer", optimizer, tuple(OPTIMIZERS))
+        self.lr = require_float("training.lr", lr, strict=True)
+        self.schedule = require_choice("training.schedule", schedule, SCHEDULES)
+        self.history: list[dict[str, float | None]] = []
+        self._loss_sum: Tensor | float = 0.0
+        self._n_batches = 0
+        self._valid_mrr: float | None = None
+
+    def training_step(self, batch: Any, batch_idx: int) -> Tensor:  # noqa: ANN401, ARG002
+        """The regime's loss."""
+        loss = self.regime.loss(self.model, batch)
+        self._loss_sum = self._loss_sum + loss.detach()
+        self._n_batches += 1
+        return loss
+
+    def on_train_epoch_end(self) -> None:
+        """Log the epoch's mean loss, once; stop if it is not finite."""
+        loss = float(self._loss_sum) / max(1, self._n_batches)
+        self._loss_sum, self._n_batches = 0.0, 0
+        if not torch.isfinite(torch.tensor(loss)):
+            raise TrainingError(
+                f"The loss must be finite, but is {loss} in epoch {self.current_epoch}: "
+                f"lower `training.lr` ({self.lr:g})."
+            )
+        self.log("train/loss", loss)
+        self.history.append(
+            {"epoch": self.current_epoch + 1, "loss": loss, "valid_mrr": self._valid_mrr}
+        )
+        self._valid_mrr = None
+
+    def validation_step(self, batch: Tensor, batch_idx: int) -> None:  # noqa: ARG002
+        """Rank all validation triples."""
+        self._valid_mrr = self.validation.mrr(self.model)
+        self.log(VALID_MRR, self._valid_mrr, prog_bar=True, batch_size=1)
+
+    def configure_optimizers(self) -> Any:  # noqa: ANN401
+        """The optimiser of the parameters that are not frozen, and its schedule."""
+        parameters = [p for p in self.model.parameters() if p.requires_grad]
+        fused = {"fused": True} if self.device.type in ("cpu", "cuda") else {}
+        optimizer = OPTIMIZERS[self.optimizer](parameters, lr=self.lr, **fused)
+        if self.schedule == "constant":
+            return optimizer
+        n_steps = max(1, int(self.trainer.estimated_stepping_batches))
+        decay = LambdaLR(optimizer, lambda step: max(0.0, 1 - step / n_steps))
+        return {"optimizer": optimizer, "lr_scheduler": {"scheduler": decay, "interval": "step"}}
+
+
+class _Epoch(IterableDataset[Any]):
+    """An iterable of whole batches as a data set, as the DataLoader wants it."""
+
+    def __init__(self, batches: Batches) -> None:
+        self.batches = batches
+
+    def __len__(self) -> int:
+        return len(self.batches)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.batches)
+
+
+class TripleDataModule(pl.LightningDataModule):
+    """Whole batches of the train split; the order of each epoch depends on seed and epoch alone."""
+
+    def __init__(self, graph: KnowledgeGraph, regime: Regime, batch_size: int, seed: int) -> None:
+        super().__init__()
+        self.graph, self.regime, self.batch_size, self.seed = graph, regime, batch_size, seed
+
+    def train_dataloader(self) -> DataLoader[Any]:
+        """This epoch's batches (the Trainer must reload every epoch)."""
+        epoch = self.trainer.current_epoch if self.trainer else 0
+        generator = torch.Generator().manual_seed(self.seed * 1_000_003 + epoch)
+        return DataLoader(
+            _Epoch(self.regime.batches(self.graph, self.batch_size, generator)), batch_size=None
+        )
+
+    def val_dataloader(self) -> DataLoader[Any]:
+        """One batch: the validation triples are ranked all at once, in chunks of the evaluation's own."""
+        return DataLoader(_Epoch([self.graph.valid]), batch_size=None)
