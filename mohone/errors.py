@@ -31,7 +31,11 @@ def require_int(name: str, value: object, minimum: int) -> int:
 
 
 def require_float(
-    name: str, value: object, minimum: float = 0.0, below: float = float("inf"), strict: bool = False
+    name: str,
+    value: object,
+    minimum: float = 0.0,
+    below: float = float("inf"),
+    strict: bool = False,
 ) -> float:
     """Return `value` as a float if it lies in `[minimum, below)` (`strict`: above `minimum`).
 

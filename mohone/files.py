@@ -32,11 +32,11 @@ def write_text(path: Path, text: str) -> None:
         part.write_text(text, encoding="utf-8")
 
 
-def write_json(path: Path, value: Any) -> None:  # noqa: ANN401
+def write_json(path: Path, value: Any) -> None:
     """Write `value` to `path` as JSON, atomically; NaN and infinity are refused by `json`."""
     write_text(path, json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
 
 
-def read_json(path: Path) -> Any:  # noqa: ANN401
+def read_json(path: Path) -> Any:
     """Read a JSON file."""
     return json.loads(path.read_text(encoding="utf-8"))

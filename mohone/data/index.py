@@ -66,9 +66,7 @@ class GroupIndex:
 
     def to(self, device: torch.device | str) -> GroupIndex:
         """The same index on another device."""
-        return GroupIndex(
-            self.keys.to(device), self.offsets.to(device), self.members.to(device), self.n_ids
-        )
+        return GroupIndex(self.keys.to(device), self.offsets.to(device), self.members.to(device), self.n_ids)
 
     def _pairs(self) -> Tensor:
         counts = self.offsets.diff()

@@ -79,9 +79,7 @@ class KnowledgeGraph:
     def relation_candidates(self, side: str, *splits: str) -> GroupIndex:
         """The entities seen on `side` of each relation in these splits, by relation."""
         triples = self.triples(*splits)
-        return GroupIndex.from_pairs(
-            triples[:, 1], triples[:, answer_column(side)], max(1, self.n_entities)
-        )
+        return GroupIndex.from_pairs(triples[:, 1], triples[:, answer_column(side)], max(1, self.n_entities))
 
 
 def answer_column(side: str) -> int:

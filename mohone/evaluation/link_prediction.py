@@ -61,9 +61,7 @@ class LinkPrediction:
         self._chunk = chunk or min(_MAX_CHUNK, max(1, _CHUNK_ELEMENTS // graph.n_entities))
         self._known = {side: graph.answers(side, *known) for side in SIDES}
         self._candidates = {
-            (setting, side): graph.relation_candidates(
-                side, *(known if setting == "typed" else ("train",))
-            )
+            (setting, side): graph.relation_candidates(side, *(known if setting == "typed" else ("train",)))
             for setting in self.settings
             for side in SIDES
             if setting != "filtered"

@@ -55,9 +55,7 @@ class _Counts:
         total = self.total + 1
         optimistic, pessimistic = self.above + 1, self.above + self.level + 1
         lost = torch.isnan(gold)
-        return Ranks(
-            torch.where(lost, total, optimistic), torch.where(lost, total, pessimistic), total
-        )
+        return Ranks(torch.where(lost, total, optimistic), torch.where(lost, total, pessimistic), total)
 
 
 def rank_all(scores: Tensor, answers: Tensor, known: Pairs) -> Ranks:

@@ -27,7 +27,11 @@ class Graph:
         head, tail = triples[:, 0], triples[:, 2]
         both = torch.cat([head * n_nodes + tail, tail * n_nodes + head])
         codes = torch.unique(both[torch.cat([head != tail, head != tail])])
-        return cls(n_nodes, torch.div(codes, max(1, n_nodes), rounding_mode="floor"), codes % max(1, n_nodes))
+        return cls(
+            n_nodes,
+            torch.div(codes, max(1, n_nodes), rounding_mode="floor"),
+            codes % max(1, n_nodes),
+        )
 
     @property
     def n_edges(self) -> int:
@@ -43,6 +47,7 @@ class Graph:
     def isolated(self) -> Tensor:
         """`(n_nodes,)` of bool: has it no neighbour?"""
         return self.degrees == 0
+
 
 def csr_matrix(row: Tensor, column: Tensor, value: Tensor, n: int) -> Tensor:
     """A square float32 CSR matrix of triplets without repetitions (torch's fastest sparse form on a CPU)."""

@@ -53,4 +53,5 @@ def jensen_shannon(p: Tensor, q: Tensor) -> Tensor:
 
 def entropy(p: Tensor) -> Tensor:
     """Shannon entropy in nats over the last dimension, with `0 log 0 = 0`."""
-    return torch.special.entr(p).sum(-1)
+    terms: Tensor = torch.special.entr(p)
+    return terms.sum(-1)

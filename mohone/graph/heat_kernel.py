@@ -67,7 +67,7 @@ class HeatKernel:
         """The rows of `nodes`: `(len(nodes), n_nodes)`, non-negative; distributions if `random_walk`."""
         block = torch.zeros(self.n_nodes, len(nodes))
         block[nodes, torch.arange(len(nodes))] = 1.0
-        rows = self._apply(block).T.clamp_(min=0.0)
+        rows: Tensor = self._apply(block).T.clamp_(min=0.0)
         if self.laplacian == "random_walk":
             rows /= rows.sum(1, keepdim=True)
         return rows

@@ -20,9 +20,7 @@ class ComplEx(KGEModel):
         init_std: standard deviation of the first numbers.
     """
 
-    def __init__(
-        self, n_entities: int, n_relations: int, dim: int = 100, init_std: float = 1e-3
-    ) -> None:
+    def __init__(self, n_entities: int, n_relations: int, dim: int = 100, init_std: float = 1e-3) -> None:
         super().__init__(n_entities, n_relations, dim)
         std = require_float("kge_model.init_std", init_std)
         self.entity = normal_table(n_entities, 2 * dim, std)

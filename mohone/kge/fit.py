@@ -51,9 +51,7 @@ class BestWeights(Callback):
         if self._state:
             pl_module.load_state_dict(self._state)
 
-    def _consider(
-        self, trainer: pl.Trainer, pl_module: pl.LightningModule, score: float, epoch: int
-    ) -> None:
+    def _consider(self, trainer: pl.Trainer, pl_module: pl.LightningModule, score: float, epoch: int) -> None:
         if score > self.score:
             self.score, self.epoch, self._waited = score, epoch, 0
             self._state = {k: v.detach().clone() for k, v in pl_module.state_dict().items()}
@@ -89,9 +87,6 @@ def fit(
     make_trainer: MakeTrainer,
     *,
     stage: str,
-    max_epochs: int,
-    patience: int,
-    validate_every: int = 1,
     callbacks: tuple[Callback, ...] = (),
     from_start: bool = False,
 ) -> dict[str, Any]:
@@ -100,19 +95,18 @@ def fit(
     Args:
         make_trainer: makes a Trainer of keyword arguments.
         stage: its name in the log.
-        max_epochs: at most so many.
-        patience: validations without a new best after which training stops.
-        validate_every: epochs between validations; the last epoch is validated if no other is.
         callbacks: further ones, called first.
         from_start: let the weights before training compete, as epoch 0.
 
     Returns:
         `best_epoch` (counted from 1; 0: before training), `valid_mrr`, `history` by epoch.
     """
-    best = BestWeights(patience, from_start)
+    settings = module.settings
+    best = BestWeights(settings.patience, from_start)
     trainer = make_trainer(
-        max_epochs=max_epochs,
-        check_val_every_n_epoch=min(validate_every, max_epochs),
+        stage,
+        max_epochs=settings.max_epochs,
+        check_val_every_n_epoch=min(settings.validate_every, settings.max_epochs),
         reload_dataloaders_every_n_epochs=1,
         callbacks=[*callbacks, best, EpochLines(stage)],
     )

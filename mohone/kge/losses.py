@@ -12,7 +12,7 @@ class _AnswerSoftmax(torch.autograd.Function):
     """The loss of `answer_softmax`, its gradient formed in the forward pass: one buffer, no second softmax."""
 
     @staticmethod
-    def forward(ctx: Any, scores: Tensor, rows: Tensor, answers: Tensor, smoothing: float) -> Tensor:  # noqa: ANN401
+    def forward(ctx: Any, scores: Tensor, rows: Tensor, answers: Tensor, smoothing: float) -> Tensor:
         n_candidates = scores.shape[1]
         weight = torch.bincount(rows, minlength=len(scores)).to(scores.dtype)
         top = scores.amax(1, keepdim=True)
@@ -30,7 +30,7 @@ class _AnswerSoftmax(torch.autograd.Function):
         return loss
 
     @staticmethod
-    def backward(ctx: Any, *grad_outputs: Any) -> tuple[Tensor, None, None, None]:  # noqa: ANN401
+    def backward(ctx: Any, *grad_outputs: Any) -> tuple[Tensor, None, None, None]:
         (gradient,) = ctx.saved_tensors
         return gradient * grad_outputs[0], None, None, None
 
@@ -48,7 +48,7 @@ def answer_softmax(scores: Tensor, rows: Tensor, answers: Tensor, smoothing: flo
         answers: `(n_answers,)` column of each answer.
         smoothing: the share e of each target spread evenly over all candidates.
     """
-    loss: Tensor = _AnswerSoftmax.apply(scores, rows, answers, smoothing)
+    loss: Tensor = _AnswerSoftmax.apply(scores, rows, answers, smoothing)  # type: ignore[no-untyped-call]
     return loss
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import pytorch_lightning as pl
@@ -12,7 +13,7 @@ from torch.optim.lr_scheduler import LambdaLR
 from torch.utils.data import DataLoader, IterableDataset
 
 from mohone.data import KnowledgeGraph
-from mohone.errors import TrainingError, require_choice, require_float
+from mohone.errors import TrainingError, require_choice, require_float, require_int
 from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.kge.base import KGEModel
 from mohone.kge.regime import Batches, Regime
@@ -26,6 +27,36 @@ OPTIMIZERS: dict[str, type[torch.optim.Optimizer]] = {
 SCHEDULES = ("constant", "linear")
 
 
+@dataclass(frozen=True)
+class FitSettings:
+    """How a model is fitted, under any regime.
+
+    Attributes:
+        optimizer: `adam`, `adagrad` or `sgd`.
+        lr: learning rate.
+        schedule: `constant`, or `linear` to 0 at the last step of the last epoch.
+        batch_size: examples of a step: triples, or queries in `one_vs_all`.
+        max_epochs: at most so many.
+        patience: validations without a new best after which training stops.
+        validate_every: epochs between validations.
+    """
+
+    optimizer: str
+    lr: float
+    schedule: str
+    batch_size: int
+    max_epochs: int
+    patience: int
+    validate_every: int
+
+    def __post_init__(self) -> None:
+        require_choice("training.optimizer", self.optimizer, tuple(OPTIMIZERS))
+        require_float("training.lr", self.lr, strict=True)
+        require_choice("training.schedule", self.schedule, SCHEDULES)
+        for name in ("batch_size", "max_epochs", "patience", "validate_every"):
+            require_int(f"training.{name}", getattr(self, name), 1)
+
+
 class KGEModule(pl.LightningModule):
     """Model, regime and optimiser; validates by filtered MRR, logged as `valid/mrr`.
 
@@ -33,9 +64,7 @@ class KGEModule(pl.LightningModule):
         model: what is trained; parameters without `requires_grad` stay as they are.
         regime: batches and loss.
         validation: ranks the validation triples.
-        optimizer: `adam`, `adagrad` or `sgd`.
-        lr: learning rate.
-        schedule: `constant`, or `linear` to 0 at the last step of the last epoch.
+        settings: optimiser, learning rate and its schedule.
     """
 
     def __init__(
@@ -43,21 +72,17 @@ class KGEModule(pl.LightningModule):
         model: KGEModel,
         regime: Regime,
         validation: LinkPrediction,
-        optimizer: str,
-        lr: float,
-        schedule: str = "constant",
+        settings: FitSettings,
     ) -> None:
         super().__init__()
         self.model, self.regime, self.validation = model, regime, validation
-        self.optimizer = require_choice("training.optimizer", optimizer, tuple(OPTIMIZERS))
-        self.lr = require_float("training.lr", lr, strict=True)
-        self.schedule = require_choice("training.schedule", schedule, SCHEDULES)
+        self.settings = settings
         self.history: list[dict[str, float | None]] = []
         self._loss_sum: Tensor | float = 0.0
         self._n_batches = 0
         self._valid_mrr: float | None = None
 
-    def training_step(self, batch: Any, batch_idx: int) -> Tensor:  # noqa: ANN401, ARG002
+    def training_step(self, batch: Any, batch_idx: int) -> Tensor:  # noqa: ARG002
         """The regime's loss."""
         loss = self.regime.loss(self.model, batch)
         self._loss_sum = self._loss_sum + loss.detach()
@@ -71,12 +96,10 @@ class KGEModule(pl.LightningModule):
         if not torch.isfinite(torch.tensor(loss)):
             raise TrainingError(
                 f"The loss must be finite, but is {loss} in epoch {self.current_epoch}: "
-                f"lower `training.lr` ({self.lr:g})."
+                f"lower `training.lr` ({self.settings.lr:g})."
             )
         self.log("train/loss", loss)
-        self.history.append(
-            {"epoch": self.current_epoch + 1, "loss": loss, "valid_mrr": self._valid_mrr}
-        )
+        self.history.append({"epoch": self.current_epoch + 1, "loss": loss, "valid_mrr": self._valid_mrr})
         self._valid_mrr = None
 
     def validation_step(self, batch: Tensor, batch_idx: int) -> None:  # noqa: ARG002
@@ -84,12 +107,11 @@ class KGEModule(pl.LightningModule):
         self._valid_mrr = self.validation.mrr(self.model)
         self.log(VALID_MRR, self._valid_mrr, prog_bar=True, batch_size=1)
 
-    def configure_optimizers(self) -> Any:  # noqa: ANN401
-        """The optimiser of the parameters that are not frozen, and its schedule."""
-        parameters = [p for p in self.model.parameters() if p.requires_grad]
-        fused = {"fused": True} if self.device.type in ("cpu", "cuda") else {}
-        optimizer = OPTIMIZERS[self.optimizer](parameters, lr=self.lr, **fused)
-        if self.schedule == "constant":
+    def configure_optimizers(self) -> Any:
+        """The optimiser of all parameters (it passes over the frozen ones) and its schedule."""
+        make: Any = OPTIMIZERS[self.settings.optimizer]
+        optimizer = make(self.model.parameters(), lr=self.settings.lr, fused=True)
+        if self.settings.schedule == "constant":
             return optimizer
         n_steps = max(1, int(self.trainer.estimated_stepping_batches))
         decay = LambdaLR(optimizer, lambda step: max(0.0, 1 - step / n_steps))

@@ -38,16 +38,14 @@ class NegativeSampling(Regime):
         self, n_negatives: int = 512, inverse_temperature: float = 1.0, **regularisation: float
     ) -> None:
         super().__init__(**regularisation)
-        self.n_negatives = require_int("training.regime.n_negatives", n_negatives, 1)
+        self.n_negatives = require_int("training.n_negatives", n_negatives, 1)
         self.inverse_temperature = require_float(
-            "training.regime.inverse_temperature", inverse_temperature, strict=True
+            "training.inverse_temperature", inverse_temperature, strict=True
         )
 
     def batches(self, graph: KnowledgeGraph, batch_size: int, generator: torch.Generator) -> TripleBatches:
         """Shuffled triples, each once."""
-        return TripleBatches(
-            graph.train, graph.n_entities, batch_size, self.n_negatives, generator
-        )
+        return TripleBatches(graph.train, graph.n_entities, batch_size, self.n_negatives, generator)
 
     def loss(self, model: KGEModel, batch: TripleBatch) -> Tensor:
         """The mean of both sides' losses."""
@@ -86,7 +84,5 @@ class TripleBatches:
     def __iter__(self) -> Iterator[TripleBatch]:
         order = torch.randperm(len(self.triples), generator=self.generator)
         for part in order.split(self.batch_size):
-            negatives = torch.randint(
-                self.n_entities, (self.n_negatives,), generator=self.generator
-            )
+            negatives = torch.randint(self.n_entities, (self.n_negatives,), generator=self.generator)
             yield TripleBatch(self.triples[part], negatives)

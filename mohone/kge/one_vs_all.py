@@ -54,11 +54,9 @@ class OneVsAll(Regime):
         **regularisation: float,
     ) -> None:
         super().__init__(**regularisation)
-        self.answers_per_query = require_int(
-            "training.regime.answers_per_query", answers_per_query, 1
-        )
+        self.answers_per_query = require_int("training.answers_per_query", answers_per_query, 1)
         self.inverse_temperature = require_float(
-            "training.regime.inverse_temperature", inverse_temperature, strict=True
+            "training.inverse_temperature", inverse_temperature, strict=True
         )
 
     def batches(self, graph: KnowledgeGraph, batch_size: int, generator: torch.Generator) -> QueryBatches:
@@ -109,9 +107,7 @@ class QueryBatches:
         n_examples = min(self.batch_size, len(self.keys)) * len(self.members) / len(self.keys)
         for part in order.split(self.batch_size):
             side = self.sides[part]
-            yield QueryBatch(
-                self._side_batch(part[side == 0]), self._side_batch(part[side == 1]), n_examples
-            )
+            yield QueryBatch(self._side_batch(part[side == 0]), self._side_batch(part[side == 1]), n_examples)
 
     def _side_batch(self, part: Tensor) -> SideBatch:
         rows, answers = expand_ranges(self.starts[part], self.counts[part], self.members)

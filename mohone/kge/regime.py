@@ -34,13 +34,11 @@ class Regime(ABC):
     def __init__(
         self, dropout: float = 0.0, label_smoothing: float = 0.0, n3: float = 0.0, l2: float = 0.0
     ) -> None:
-        self.dropout = require_float("training.regime.dropout", dropout, below=1)
-        self.label_smoothing = require_float(
-            "training.regime.label_smoothing", label_smoothing, below=1
-        )
+        self.dropout = require_float("training.dropout", dropout, below=1)
+        self.label_smoothing = require_float("training.label_smoothing", label_smoothing, below=1)
         self.penalties = {
-            3: require_float("training.regime.n3", n3),
-            2: require_float("training.regime.l2", l2),
+            3: require_float("training.n3", n3),
+            2: require_float("training.l2", l2),
         }
 
     @abstractmethod
@@ -48,7 +46,7 @@ class Regime(ABC):
         """One epoch over the train split, in an order drawn from `generator`."""
 
     @abstractmethod
-    def loss(self, model: KGEModel, batch: Any) -> Tensor:  # noqa: ANN401
+    def loss(self, model: KGEModel, batch: Any) -> Tensor:
         """The mean loss of an example: a scalar."""
 
     def drop(self, query: Query) -> Query:

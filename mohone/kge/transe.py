@@ -22,7 +22,12 @@ class TransE(KGEModel):
     """
 
     def __init__(
-        self, n_entities: int, n_relations: int, dim: int = 100, norm: int = 2, init_std: float = 1.0
+        self,
+        n_entities: int,
+        n_relations: int,
+        dim: int = 100,
+        norm: int = 2,
+        init_std: float = 1.0,
     ) -> None:
         super().__init__(n_entities, n_relations, dim)
         if norm not in (1, 2):

@@ -1,0 +1,99 @@
+"""From a composed configuration to objects: the only place where a configured class is called."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from hydra.errors import InstantiationException
+from hydra.utils import get_class, instantiate
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from mohone.errors import ConfigError, MohoneError
+
+Plain = dict[str, Any]
+T = TypeVar("T")
+PATHS = ("dataset.path", "dataset.data_dir", "data_dir", "store_dir")
+
+
+def to_plain(config: DictConfig) -> Plain:
+    """Resolve all interpolations and return plain types.
+
+    Raises:
+        ConfigError: an interpolation that cannot be resolved, a value that is missing.
+    """
+    try:
+        plain = OmegaConf.to_container(config, resolve=True, throw_on_missing=True)
+    except OmegaConfBaseException as error:
+        raise ConfigError(f"The configuration must resolve, but: {_first_line(error)}.") from None
+    assert isinstance(plain, dict)
+    return {str(key): value for key, value in plain.items()}
+
+
+def absolute_paths(config: Plain, folder: Path) -> Plain:
+    """Make the configured paths mean the same wherever the job runs: relative ones start at `folder`."""
+    out = {key: dict(value) if isinstance(value, dict) else value for key, value in config.items()}
+    for dotted in PATHS:
+        group, _, key = dotted.rpartition(".")
+        node: Plain = out[group] if group else out
+        if isinstance(node.get(key), str):
+            node[key] = str((folder / Path(node[key]).expanduser()).resolve())
+    return out
+
+
+def build(group: str, node: Mapping[str, Any], *, without: tuple[str, ...] = (), **extra: Any) -> Any:
+    """Make the object that a group configures by its `_target_`, whose arguments are the group's other keys.
+
+    Args:
+        group: its name, for messages.
+        node: the group.
+        without: keys that are not the object's.
+        extra: further arguments.
+
+    Raises:
+        ConfigError: a key that the class does not have, or a value it refuses.
+    """
+    target = node["_target_"]
+    try:
+        known = _parameters(get_class(target))
+        labels = {"_target_", "name", *without} - known
+        arguments = {k: v for k, v in node.items() if k not in labels}
+        unknown = sorted(set(arguments) - known)
+        if unknown:
+            keys = ", ".join(sorted((known - set(extra)) | set(without)))
+            raise ConfigError(f"`{group}.{unknown[0]}` must be one of {keys}, but is none of them.")
+        return instantiate({"_target_": target}, **arguments, **extra, _convert_="all")
+    except InstantiationException as error:
+        if isinstance(error.__cause__, MohoneError):
+            raise error.__cause__ from None
+        raise ConfigError(f"`{group}` must configure {target}, but: {_first_line(error)}.") from error
+
+
+def settings_of(cls: type[T], node: Mapping[str, Any]) -> T:
+    """Make a dataclass of those keys of a group that are its fields.
+
+    Raises:
+        ConfigError: a value it refuses.
+    """
+    return cls(**{f.name: node[f.name] for f in dataclasses.fields(cast("Any", cls)) if f.name in node})
+
+
+def _parameters(cls: type) -> set[str]:
+    """The keyword arguments of a class; `**kwargs` stand for those of the class it derives from."""
+    names: set[str] = set()
+    for each in cls.__mro__:
+        if "__init__" not in vars(each):
+            continue
+        parameters = inspect.signature(vars(each)["__init__"]).parameters.values()
+        names |= {p.name for p in parameters if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)}
+        if not any(p.kind is p.VAR_KEYWORD for p in parameters):
+            break
+    return names - {"self"}
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().split("\n")[0].rstrip(".")

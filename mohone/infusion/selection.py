@@ -1,0 +1,87 @@
+"""How many neighbours, and how strong their pull: chosen on the validation triples, from a small grid."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from mohone.infusion.retrofit import retrofit
+from mohone.kge.base import KGEModel
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The chosen point of the grid; `beta` 0 means that validation preferred no infusion."""
+
+    neighbors: int
+    beta: float
+    alpha: float
+    valid_mrr_baseline: float
+    valid_mrr_retrofitted: float
+    grid: list[dict[str, float]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain types, for a JSON file."""
+        return asdict(self)
+
+
+def select(
+    model: KGEModel,
+    nearest: Tensor,
+    mrr: Callable[[KGEModel], float],
+    *,
+    neighbors: Sequence[int],
+    betas: Sequence[float],
+    alpha: float,
+    iterations: int,
+    on_point: Callable[[], object] = lambda: None,
+) -> Selection:
+    """Retrofit with each point of the grid and keep the one of the highest validation MRR.
+
+    A beta of 0 in the grid is the baseline itself, tried once. Of equals the first wins, of an empty network
+    the baseline. The model is left as it was.
+
+    Args:
+        nearest: `(n_entities, k)` with k >= max(neighbors), or all there are; nearest first.
+        mrr: the validation score of a model.
+        on_point: called after each point, for a progress bar.
+    """
+    with torch.no_grad():
+        baseline = mrr(model)
+        unmoved = {"neighbors": 0, "beta": 0.0, "valid_mrr": baseline}
+        grid: list[dict[str, float]] = [unmoved] if 0 in betas or nearest.shape[1] == 0 else []
+        for k in sorted({min(k, nearest.shape[1]) for k in neighbors} - {0}):
+            for beta in sorted(set(betas) - {0}):
+                with _retrofitted(model, nearest[:, :k], beta, alpha, iterations):
+                    grid.append({"neighbors": k, "beta": beta, "valid_mrr": mrr(model)})
+                on_point()
+    best = max(grid, key=lambda point: point["valid_mrr"])
+    return Selection(
+        neighbors=int(best["neighbors"]),
+        beta=best["beta"],
+        alpha=alpha,
+        valid_mrr_baseline=baseline,
+        valid_mrr_retrofitted=best["valid_mrr"],
+        grid=grid,
+    )
+
+
+@contextmanager
+def _retrofitted(
+    model: KGEModel, nearest: Tensor, beta: float, alpha: float, iterations: int
+) -> Iterator[None]:
+    """The model with its entity tables retrofitted, for the length of the block."""
+    tables = model.entity_parameters().values()
+    before = [table.data for table in tables]
+    try:
+        for table in tables:
+            table.data = retrofit(table.data, nearest, beta, alpha, iterations)
+        yield
+    finally:
+        for table, data in zip(tables, before, strict=True):
+            table.data = data

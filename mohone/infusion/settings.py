@@ -1,0 +1,56 @@
+"""What can be said about an infusion, checked before any work is done."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mohone.errors import ConfigError, require_choice, require_float, require_int
+from mohone.infusion.neighbors import METRICS
+from mohone.infusion.retrofit import check_pulls
+
+
+@dataclass(frozen=True)
+class Retrofit:
+    """Retrofit entities, then re-train relations.
+
+    Attributes:
+        neighbors: numbers of neighbours to try, or one.
+        beta: total pulls of the neighbours to try, or one; 0 is "no infusion".
+        alpha: pull of the baseline's vector.
+        iterations: of the update.
+        metric: `cosine` or `euclidean`, between network embeddings.
+        retrain_epochs: most epochs of re-training relations; 0: none.
+        retrain_patience: validations without a new best after which re-training stops.
+        retrain_lr_factor: its learning rate as a share of `training.lr`.
+        thaw_epoch: epoch of re-training from which entities move again; None: never.
+    """
+
+    neighbors: Sequence[int]
+    beta: Sequence[float]
+    alpha: float
+    iterations: int
+    metric: str
+    retrain_epochs: int
+    retrain_patience: int
+    retrain_lr_factor: float
+    thaw_epoch: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("neighbors", "beta"):
+            value = getattr(self, name)
+            values = tuple(value) if isinstance(value, list | tuple) else (value,)
+            if not values:
+                raise ConfigError(f"`infusion.{name}` must have a value to try, but is empty.")
+            object.__setattr__(self, name, values)
+        for k in self.neighbors:
+            require_int("infusion.neighbors", k, 1)
+        for beta in self.beta:
+            check_pulls(beta, self.alpha)
+        require_int("infusion.iterations", self.iterations, 1)
+        require_choice("infusion.metric", self.metric, METRICS)
+        require_int("infusion.retrain_epochs", self.retrain_epochs, 0)
+        require_int("infusion.retrain_patience", self.retrain_patience, 1)
+        require_float("infusion.retrain_lr_factor", self.retrain_lr_factor, strict=True)
+        if self.thaw_epoch is not None:
+            require_int("infusion.thaw_epoch", self.thaw_epoch, 0)

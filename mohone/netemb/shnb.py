@@ -1,0 +1,30 @@
+"""Shared neighbourhood: two entities are alike if heat spreads from them to the same places."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from mohone.graph.adjacency import Graph
+from mohone.graph.heat_kernel import HeatKernel
+from mohone.netemb.neighborhood import Neighborhood
+
+
+class SharedNeighborhood(Neighborhood):
+    """N(u) is all nodes, weighted by the heat `Psi_u` that reaches them (the paper, section 3.3.1).
+
+    Args:
+        scale: the paper's s: how long heat flows; small is local.
+        laplacian: `random_walk` or `symmetric`, see `HeatKernel`.
+    """
+
+    def __init__(self, scale: float = 5.0, laplacian: str = "random_walk") -> None:
+        super().__init__()
+        self.scale, self.laplacian = scale, laplacian
+
+    def observe(self, graph: Graph) -> None:
+        """Set up the kernel."""
+        self._kernel = HeatKernel(graph, self.scale, self.laplacian)
+
+    def block(self, nodes: Tensor) -> Tensor:
+        """Rows of the heat kernel."""
+        return self._kernel.rows(nodes)

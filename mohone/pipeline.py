@@ -1,0 +1,108 @@
+"""The story of one job: data, network embedding, baseline, infusion, evaluation, result."""
+
+from __future__ import annotations
+
+import logging
+import time
+from pathlib import Path
+
+from mohone.config import Plain, build
+from mohone.data import KnowledgeGraph
+from mohone.evaluation.link_prediction import LinkPrediction
+from mohone.evaluation.metrics import report, tie_warning
+from mohone.evaluation.significance import compare
+from mohone.files import write_json
+from mohone.kge import KGEModel
+from mohone.results import RESULT, describe_job, job_table, versions
+from mohone.stages import Stage, Stages
+from mohone.trainers import TrainerFactory
+
+log = logging.getLogger(__name__)
+
+
+def run_job(config: Plain, folder: Path) -> Plain:
+    """Run one job and write its `result.json`, as the last act.
+
+    Args:
+        config: plain and resolved, with absolute paths.
+        folder: the job's own.
+
+    Returns:
+        the result, as written.
+    """
+    graph: KnowledgeGraph = build("dataset", config["dataset"]).load()
+    for line in graph.report.lines():
+        log.info("%s", line)
+    trainers = TrainerFactory(config["trainer"], config["logger"]["name"], folder, config["progress"])
+    stages = Stages(config, graph, trainers)
+
+    trained: dict[str, Stage] = {}
+    if stages.has_netemb:
+        trained["netemb"] = stages.netemb()
+    trained["baseline"] = stages.baseline()
+    if stages.has_infusion:
+        trained["infusion"] = stages.infusion(trained["netemb"], trained["baseline"])
+
+    start = time.perf_counter()
+    evaluated = _evaluate(
+        graph,
+        {
+            name: stages.read_model(trained[stage])
+            for name, stage in (("baseline", "baseline"), ("infused", "infusion"))
+            if stage in trained
+        },
+    )
+    seconds = {stage: each.seconds for stage, each in trained.items()}
+    seconds["evaluation"] = time.perf_counter() - start
+    result = {
+        **describe_job(config, "ok"),
+        "dataset": _describe_dataset(graph),
+        **evaluated,
+        "selection": trained["infusion"].info["selection"] if "infusion" in trained else None,
+        "stages": {name: _describe_stage(stage) for name, stage in trained.items()},
+        "seconds": seconds,
+        "reused": [name for name, stage in trained.items() if stage.reused],
+        "versions": versions(),
+        "config": config,
+    }
+    write_json(folder / RESULT, result)
+    for line in job_table(result):
+        log.info("%s", line)
+    return result
+
+
+def _evaluate(graph: KnowledgeGraph, models: dict[str, KGEModel]) -> Plain:
+    """Rank the test triples with each model; compare the two if there are two."""
+    test = LinkPrediction(graph, "test")
+    ranks = {name: test.ranks(model) for name, model in models.items()}
+    out: Plain = {"baseline": None, "infused": None, "significance": None}
+    for name, each in ranks.items():
+        out[name] = report(each, graph.test, graph)
+        out[name]["numbers_per_entity"] = models[name].numbers_per_entity
+        for setting in test.settings:
+            if warning := tie_warning(setting, out[name][setting]):
+                log.warning("%s: %s", name, warning)
+    if "infused" in ranks:
+        out["significance"] = {
+            setting: compare(ranks["baseline"][setting], ranks["infused"][setting])
+            for setting in test.settings
+        }
+    return out
+
+
+def _describe_dataset(graph: KnowledgeGraph) -> Plain:
+    return {
+        "name": graph.name,
+        "fingerprint": graph.fingerprint,
+        "n_entities": graph.n_entities,
+        "n_relations": graph.n_relations,
+        "n_train": len(graph.train),
+        "n_valid": len(graph.valid),
+        "n_test": len(graph.test),
+        "report": graph.report.to_dict(),
+    }
+
+
+def _describe_stage(stage: Stage) -> Plain:
+    """Its key and what it noted, without the curves."""
+    return {"key": stage.key} | {k: v for k, v in stage.info.items() if isinstance(v, int | float | str)}

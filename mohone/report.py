@@ -1,0 +1,76 @@
+"""`python -m mohone.report FOLDER...`: the table of all results below the folders, as Markdown."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from mohone.config import Plain
+from mohone.results import read_results, star
+
+_HEADER = (
+    "data set",
+    "model",
+    "netemb",
+    "seed",
+    "baseline",
+    "infused",
+    "gain",
+    "p",
+    "Hits@10",
+    "infused",
+)
+
+
+def markdown_table(folders: list[Path], setting: str = "filtered") -> str:
+    """One row for each job: test MRR and Hits@10 before and after, gain in MRR and its p-value.
+
+    A star marks p < 0.05. A failed job has a row that says so.
+    """
+    rows = [_row(result, setting) for _, result in read_results(folders)]
+    widths = [max(len(row[i]) for row in [_HEADER, *rows]) for i in range(len(_HEADER))]
+    rule = tuple("-" * width for width in widths)
+    lines = [
+        "| " + " | ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) + " |"
+        for row in [_HEADER, rule, *rows]
+    ]
+    return f"Link prediction on test, {setting} (MRR unless named)\n\n" + "\n".join(lines) + "\n"
+
+
+def _row(result: Plain, setting: str) -> tuple[str, ...]:
+    name = result["kge_model"] + (f" ({result['training']})" if result["training"] else "")
+    head = (result["dataset"]["name"], name, result["netemb"], str(result["seed"]))
+    if result["status"] != "ok":
+        return (*head, "failed", *[""] * (len(_HEADER) - len(head) - 1))
+    before, after = result["baseline"][setting], result["infused"] and result["infused"][setting]
+    if not after:
+        return (*head, f"{before['mrr']:.4f}", "", "", "", f"{before['hits@10']:.4f}", "")
+    test = result["significance"][setting]["mrr"]
+    return (
+        *head,
+        f"{before['mrr']:.4f}",
+        f"{after['mrr']:.4f}{star(test['p_value'])}",
+        f"{test['delta']:+.4f}",
+        f"{test['p_value']:.2g}",
+        f"{before['hits@10']:.4f}",
+        f"{after['hits@10']:.4f}",
+    )
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m mohone.report", description=__doc__)
+    parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
+    parser.add_argument("--setting", choices=("filtered", "typed", "typed_train"), default="filtered")
+    chosen = parser.parse_args(arguments)
+    missing = [folder for folder in chosen.folders if not folder.is_dir()]
+    if missing:
+        print(f"{missing[0]} must be a folder of results, but is none.", file=sys.stderr)
+        return 2
+    print(markdown_table(chosen.folders, chosen.setting), end="")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

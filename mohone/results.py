@@ -1,0 +1,96 @@
+"""The result file of a job: its head, its failed form, reading it back, and its table in the terminal."""
+
+from __future__ import annotations
+
+import platform
+from importlib import metadata
+from pathlib import Path
+
+from mohone import __version__
+from mohone.config import Plain
+from mohone.evaluation.link_prediction import SETTINGS
+from mohone.evaluation.significance import LEVEL
+from mohone.files import read_json, write_json
+
+RESULT = "result.json"
+SCHEMA = 1
+_PACKAGES = ("torch", "pytorch-lightning", "hydra-core", "omegaconf", "numpy", "scipy")
+
+
+def describe_job(config: Plain, status: str, error: str | None = None) -> Plain:
+    """The head of a result: which cell of which table it is, and how it ended.
+
+    Args:
+        config: the job's.
+        status: `ok` or `failed`.
+        error: the traceback of a failed job.
+    """
+    return {
+        "schema": SCHEMA,
+        "status": status,
+        "error": error,
+        "dataset": {"name": config["dataset"]["name"]},
+        "kge_model": config["kge_model"]["name"],
+        "netemb": config["netemb"]["name"],
+        "infusion": config["infusion"]["name"],
+        "training": config["training"]["name"],
+        "recipe": config["recipe"],
+        "seed": config["seed"],
+    }
+
+
+def versions() -> dict[str, str]:
+    """Versions of what the figures depend on."""
+    return {
+        "mohone": __version__,
+        "python": platform.python_version(),
+        **{package: metadata.version(package) for package in _PACKAGES},
+    }
+
+
+def write_failed(folder: Path, config: Plain, error: str) -> None:
+    """Write the result of a job that failed."""
+    write_json(folder / RESULT, {**describe_job(config, "failed", error), "config": config})
+
+
+def read_results(folders: list[Path]) -> list[tuple[Path, Plain]]:
+    """All results at or below the folders, in the order of their paths, numbers by value."""
+    paths = {path for folder in folders for path in folder.rglob(RESULT)}
+    return [(path, read_json(path)) for path in sorted(paths, key=_natural)]
+
+
+def _natural(path: Path) -> list[tuple[int, int, str]]:
+    return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in path.parts]
+
+
+def star(p_value: float) -> str:
+    """A mark for what chance does not explain."""
+    return "*" if p_value < LEVEL else ""
+
+
+def job_table(result: Plain) -> list[str]:
+    """Baseline, infused, gain and p-value of one job, as lines for a terminal."""
+    cell = f"{result['dataset']['name']}, {result['kge_model']}, {result['netemb']}"
+    lines = [f"{cell}, seed {result['seed']}: link prediction on the test triples"]
+    lines.append(f"{'':24}{'baseline':>10}{'infused':>10}{'gain':>9}{'p':>10}")
+    lines += [_job_row(result, setting, metric) for setting in SETTINGS for metric in ("mrr", "hits@10")]
+    if result["selection"]:
+        chosen = result["selection"]
+        lines.append(
+            f"chosen on validation: {chosen['neighbors']} neighbours, beta {chosen['beta']:g}"
+            if chosen["beta"]
+            else "chosen on validation: no infusion"
+        )
+    return lines
+
+
+def _job_row(result: Plain, setting: str, metric: str) -> str:
+    before = result["baseline"][setting][metric]
+    row = f"{setting + ' ' + metric:24}{before:10.4f}"
+    if result["infused"] is None:
+        return row
+    test = result["significance"][setting][metric]
+    return (
+        f"{row}{result['infused'][setting][metric]:10.4f}{test['delta']:+9.4f}"
+        f"{test['p_value']:10.2g}{star(test['p_value'])}"
+    )

@@ -1,0 +1,251 @@
+"""The stages of a job: what each depends on, how it is trained into its folder, how it is read back."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pytorch_lightning as pl
+import torch
+from torch import Tensor
+from tqdm import tqdm
+
+from mohone.config import Plain, build, settings_of
+from mohone.data import KnowledgeGraph
+from mohone.errors import require_int
+from mohone.evaluation.link_prediction import LinkPrediction
+from mohone.files import read_json, write_json
+from mohone.graph.adjacency import Graph
+from mohone.infusion.callback import RetrofitCallback
+from mohone.infusion.neighbors import nearest_neighbors
+from mohone.infusion.selection import select
+from mohone.infusion.settings import Retrofit
+from mohone.kge import KGEModel, Reciprocal, Regime
+from mohone.kge.fit import fit
+from mohone.kge.module import FitSettings, KGEModule, TripleDataModule
+from mohone.netemb.module import LearnSettings, learn
+from mohone.netemb.neighborhood import Neighborhood
+from mohone.store import StageStore, stage_key
+from mohone.trainers import TrainerFactory
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A stage in the store: its key, folder and notes, and whether an earlier job had left it there."""
+
+    key: str
+    folder: Path
+    info: Plain
+    reused: bool
+
+    @property
+    def seconds(self) -> float:
+        """How long it took when it was trained."""
+        return float(self.info["seconds"])
+
+
+class Stages:
+    """The three stages of one job, each trained once for all jobs that share the store.
+
+    All of the configuration that they use is checked when this is made, before any work.
+
+    Args:
+        config: of the job, plain and resolved.
+        graph: the data set.
+        trainers: makes each stage's Trainer.
+
+    Raises:
+        ConfigError: a value that cannot be.
+    """
+
+    def __init__(self, config: Plain, graph: KnowledgeGraph, trainers: TrainerFactory) -> None:
+        self.graph, self.trainers = graph, trainers
+        self.seed = require_int("seed", config["seed"], 0)
+        self.store = StageStore(Path(config["store_dir"]))
+        self._config = config
+        self._fit_settings: FitSettings = settings_of(FitSettings, config["training"])
+        self._regime: Regime = build("training", config["training"], without=_keys(FitSettings))
+        self._new_model()  # Only to check its configuration.
+        if self.has_netemb:
+            self._learn_settings: LearnSettings = settings_of(LearnSettings, config["netemb"])
+            self._new_neighborhood()
+        if self.has_infusion:
+            self._retrofit: Retrofit = build("infusion", config["infusion"])
+
+    @property
+    def has_netemb(self) -> bool:
+        """Is a network embedding asked for?"""
+        return "_target_" in self._config["netemb"]
+
+    @property
+    def has_infusion(self) -> bool:
+        """Is an infusion asked for, with a network embedding to infuse?"""
+        return self.has_netemb and "_target_" in self._config["infusion"]
+
+    def netemb(self) -> Stage:
+        """Learn the network embedding: `vectors.pt`."""
+
+        def train(folder: Path) -> Plain:
+            graph = Graph.from_triples(self.graph.train, self.graph.n_entities)
+            vectors, history = learn(
+                graph, self._new_neighborhood(), self.trainers, self._learn_settings, self.seed
+            )
+            torch.save(vectors, folder / "vectors.pt")
+            return {
+                "n_edges": graph.n_edges,
+                "n_isolated": int(graph.isolated.sum()),
+                "loss": history[-1]["loss"],
+                "history": history,
+            }
+
+        return self._stage("netemb", {"netemb": self._config["netemb"]}, train)
+
+    def baseline(self) -> Stage:
+        """Train the baseline: `model.pt`."""
+
+        def train(folder: Path) -> Plain:
+            model = self._new_model()
+            info = self._fit(model, self._fit_settings, "baseline")
+            torch.save(model.state_dict(), folder / "model.pt")
+            return info
+
+        return self._stage("baseline", self._model_config, train)
+
+    def infusion(self, netemb: Stage, baseline: Stage) -> Stage:
+        """Choose neighbours and their pull, retrofit, re-train the relations: `model.pt`."""
+
+        def train(folder: Path) -> Plain:
+            model = self.read_model(baseline)
+            graph = Graph.from_triples(self.graph.train, self.graph.n_entities)
+            nearest = nearest_neighbors(
+                self.read_vectors(netemb),
+                max(self._retrofit.neighbors),
+                self._retrofit.metric,
+                excluded=graph.isolated,
+            )
+            info = self._infuse(model, nearest)
+            torch.save(model.state_dict(), folder / "model.pt")
+            return info
+
+        config = {"infusion": self._config["infusion"], **self._model_config}
+        return self._stage("infusion", config, train, parents=(netemb.key, baseline.key))
+
+    def read_model(self, stage: Stage) -> KGEModel:
+        """The model of a baseline or infusion stage."""
+        model = self._new_model()
+        model.load_state_dict(torch.load(stage.folder / "model.pt", weights_only=True))
+        return model
+
+    def read_vectors(self, stage: Stage) -> Tensor:
+        """The `(n_entities, dim)` vectors of a network embedding stage."""
+        vectors: Tensor = torch.load(stage.folder / "vectors.pt", weights_only=True)
+        return vectors
+
+    @cached_property
+    def _validation(self) -> LinkPrediction:
+        return LinkPrediction(self.graph, "valid", ("filtered",))
+
+    @property
+    def _model_config(self) -> Plain:
+        return {"kge_model": self._config["kge_model"], "training": self._config["training"]}
+
+    def _new_model(self) -> KGEModel:
+        node = self._config["kge_model"]
+        n_relations = self.graph.n_relations * (2 if node["reciprocal"] else 1)
+        model: KGEModel = build(
+            "kge_model",
+            node,
+            without=("reciprocal",),
+            n_entities=self.graph.n_entities,
+            n_relations=n_relations,
+        )
+        return Reciprocal(model) if node["reciprocal"] else model
+
+    def _new_neighborhood(self) -> Neighborhood:
+        neighborhood: Neighborhood = build("netemb", self._config["netemb"], without=_keys(LearnSettings))
+        return neighborhood
+
+    def _fit(self, model: KGEModel, settings: FitSettings, stage: str, **arguments: Any) -> Plain:
+        module = KGEModule(model, self._regime, self._validation, settings)
+        data = TripleDataModule(self.graph, self._regime, settings.batch_size, self.seed)
+        return fit(module, data, self.trainers, stage=stage, **arguments)
+
+    def _infuse(self, model: KGEModel, nearest: Tensor) -> Plain:
+        chosen = self._retrofit
+        n_points = len(chosen.neighbors) * len(chosen.beta)
+        with tqdm(total=n_points, desc="infusion grid", disable=None) as bar:
+            selection = select(
+                model,
+                nearest,
+                self._validation.mrr,
+                neighbors=chosen.neighbors,
+                betas=chosen.beta,
+                alpha=chosen.alpha,
+                iterations=chosen.iterations,
+                on_point=bar.update,
+            )
+        callback = RetrofitCallback(
+            nearest[:, : selection.neighbors],
+            selection.beta,
+            selection.alpha,
+            chosen.iterations,
+            chosen.thaw_epoch,
+        )
+        info: Plain = {"selection": selection.to_dict()}
+        if selection.beta == 0 or chosen.retrain_epochs == 0:
+            callback.retrofit_and_freeze(model)
+            valid_mrr = selection.valid_mrr_retrofitted
+        else:
+            settings = dataclasses.replace(
+                self._fit_settings,
+                lr=self._fit_settings.lr * chosen.retrain_lr_factor,
+                schedule="constant",
+                max_epochs=chosen.retrain_epochs,
+                patience=chosen.retrain_patience,
+                validate_every=1,
+            )
+            info["retraining"] = self._fit(
+                model, settings, "infusion", callbacks=(callback,), from_start=True
+            )
+            valid_mrr = info["retraining"]["valid_mrr"]
+        info["selection"]["valid_mrr_infused"] = valid_mrr
+        return info
+
+    def _stage(
+        self,
+        name: str,
+        config: Plain,
+        train: Callable[[Path], Plain],
+        parents: tuple[str, ...] = (),
+    ) -> Stage:
+        config = {
+            group: {k: v for k, v in node.items() if k != "name"}
+            for group, node in {**config, "trainer": self._config["trainer"]}.items()
+        }
+        key = stage_key(name, config, fingerprint=self.graph.fingerprint, seed=self.seed, parents=parents)
+
+        def timed(folder: Path) -> None:
+            log.info("%s: training", name)
+            start = time.perf_counter()
+            pl.seed_everything(self.seed, verbose=False)
+            info = train(folder)
+            seconds = time.perf_counter() - start
+            write_json(folder / "info.json", {**info, "config": config, "seconds": seconds})
+            log.info("%s: done in %.1f s", name, seconds)
+
+        folder, reused = self.store.get(name, key, timed)
+        if reused:
+            log.info("%s: reused from %s", name, folder)
+        return Stage(key, folder, read_json(folder / "info.json"), reused)
+
+
+def _keys(settings: type) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(settings))

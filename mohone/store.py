@@ -1,0 +1,81 @@
+"""The stage store: what a job trains is kept under a key of all that it depends on, whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock
+
+FORMAT = 1  # Raise it when the same configuration would give other results than before.
+
+
+def stage_key(
+    stage: str,
+    config: dict[str, Any],
+    *,
+    fingerprint: str,
+    seed: int,
+    parents: tuple[str, ...] = (),
+) -> str:
+    """The key of a stage: a hash of all that its result depends on.
+
+    Args:
+        stage: its name.
+        config: the resolved configuration values that matter to it, of plain types.
+        fingerprint: the data set's.
+        seed: the job's.
+        parents: keys of the stages it builds on.
+    """
+    content = {
+        "format": FORMAT,
+        "stage": stage,
+        "config": config,
+        "dataset": fingerprint,
+        "seed": seed,
+        "parents": list(parents),
+    }
+    text = json.dumps(content, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+class StageStore:
+    """Folders by stage and key under `root`, each made once.
+
+    A stage is built in a folder beside its place and renamed into it, under a lock for its key: a killed run
+    leaves no half of a stage, and of two jobs that want the same stage one builds it and one waits.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def get(self, stage: str, key: str, build: Callable[[Path], None]) -> tuple[Path, bool]:
+        """The folder of a stage, built by `build(folder)` if it is not there.
+
+        Returns:
+            the folder, and whether it was there already.
+        """
+        home = self.root / stage
+        home.mkdir(parents=True, exist_ok=True)
+        place = home / key
+        if place.is_dir():
+            return place, True
+        with FileLock(home / f"{key}.lock"):
+            if place.is_dir():
+                return place, True
+            for left in home.glob(f"{key}.part-*"):  # By a run that was killed: we hold its lock.
+                shutil.rmtree(left, ignore_errors=True)
+            part = home / f"{key}.part-{uuid.uuid4().hex}"
+            part.mkdir()
+            try:
+                build(part)
+                part.rename(place)
+            except BaseException:
+                shutil.rmtree(part, ignore_errors=True)
+                raise
+        return place, False
