@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytorch_lightning as pl
+from lightning_fabric.utilities.exceptions import MisconfigurationException
 from pytorch_lightning.callbacks import Callback, TQDMProgressBar
 from pytorch_lightning.loggers import CSVLogger, Logger
-from pytorch_lightning.utilities.exceptions import MisconfigurationException
 
 from mohone.config import Plain
 from mohone.errors import ConfigError, require_choice

@@ -45,7 +45,7 @@ class GroupIndex:
         """
         if len(self.keys) == 0:
             return keys.new_empty(0), keys.new_empty(0)
-        place = torch.searchsorted(self.keys, keys).clamp_(max=len(self.keys) - 1)
+        place = torch.searchsorted(self.keys, keys.contiguous()).clamp_(max=len(self.keys) - 1)
         start = self.offsets[place]
         counts = torch.where(self.keys[place] == keys, self.offsets[place + 1] - start, 0)
         return expand_ranges(start, counts, self.members)

@@ -94,5 +94,5 @@ def tie_warning(setting: str, figures: dict[str, Any]) -> str | None:
         return None
     return (
         f"Ties matter: the {setting} MRR is {figures['mrr']:.4f} with mean ranks, and between "
-        f"{figures['mrr_pessimistic']:.4f} and {figures['mrr_optimistic']:.4f} depending on how they are broken."
+        f"{figures['mrr_pessimistic']:.4f} and {figures['mrr_optimistic']:.4f} by how they are broken."
     )

@@ -67,15 +67,13 @@ class HeatKernel:
         """The rows of `nodes`: `(len(nodes), n_nodes)`, non-negative; distributions if `random_walk`."""
         block = torch.zeros(self.n_nodes, len(nodes))
         block[nodes, torch.arange(len(nodes))] = 1.0
-        rows: Tensor = self._apply(block).T.clamp_(min=0.0)
-        if self.laplacian == "random_walk":
-            rows /= rows.sum(1, keepdim=True)
-        return rows
+        rows = self._apply(block).T.clamp_(min=0.0)
+        return rows / rows.sum(1, keepdim=True) if self.laplacian == "random_walk" else rows
 
     def _apply(self, block: Tensor) -> Tensor:
         """`Psi^T block` by the three-term recurrence of the Chebyshev polynomials."""
         before, now = block, spmm(self._operator, block)
-        out = block * self._coefficients[0]
+        out = block * float(self._coefficients[0])
         for coefficient in self._coefficients[1:]:
             out.add_(now, alpha=float(coefficient))
             before, now = now, spmm(self._operator, now).mul_(2.0).sub_(before)
@@ -87,8 +85,6 @@ def _operator(graph: Graph, laplacian: str) -> Tensor:
     alone = graph.isolated.nonzero().flatten()
     row, column = torch.cat([graph.target, alone]), torch.cat([graph.source, alone])
     degrees = graph.degrees.clamp(min=1).to(torch.float64)
-    if laplacian == "random_walk":
-        value = 1.0 / degrees[column]
-    else:
-        value = (degrees[row] * degrees[column]).rsqrt()
+    symmetric = laplacian == "symmetric"
+    value = (degrees[row] * degrees[column]).rsqrt() if symmetric else 1.0 / degrees[column]
     return csr_matrix(row, column, value, graph.n_nodes)

@@ -1,4 +1,4 @@
-"""The infusion as a Lightning callback: retrofit the entities, freeze them, let the fit re-train the relations."""
+"""The infusion as a Lightning callback: retrofit entities, freeze them, let the fit re-train relations."""
 
 from __future__ import annotations
 

@@ -4,9 +4,9 @@ The paper's update (its eq. 4, after Faruqui et al., NAACL 2015):
 
     q_i <- (sum_j beta_ij q_j + alpha q^_i) / (sum_j beta_ij + alpha),    beta_ij = beta / |Omega_i|
 
-`beta` is the total pull of the neighbours, so that it means the same for any number of them. The paper updates
-"online"; here all rows are updated at once (Jacobi), so that the order of entities changes nothing. The map
-contracts by `beta / (alpha + beta)`, hence both have the same, only fixed point: the solution of
+`beta` is the total pull of the neighbours, so that it means the same for any number of them. The paper
+updates "online"; here all rows are updated at once (Jacobi), so that the order of entities changes nothing.
+The map contracts by `beta / (alpha + beta)`, hence both have the same, only fixed point: the solution of
 `(alpha + beta) q_i - sum_j beta_ij q_j = alpha q^_i`.
 """
 

@@ -97,7 +97,8 @@ class KGEModel(nn.Module, ABC):
 
 
 def rows(table: Tensor, ids: Tensor | None) -> Tensor:
-    """The rows `ids` of a table, or all of it, uncopied. (`F.embedding`: its gradient is the faster one.)"""
+    """The rows `ids` of a table, or all of it, uncopied."""
+    # Not table[ids]: the gradient of F.embedding is the faster one.
     return table if ids is None else F.embedding(ids, table)
 
 

@@ -43,8 +43,8 @@ class BestWeights(Callback):
 
     def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Compare with the best so far."""
-        score = float(trainer.callback_metrics[VALID_MRR])
-        self._consider(trainer, pl_module, score, epoch=trainer.current_epoch + 1)
+        if isinstance(pl_module, KGEModule) and pl_module.valid_mrr is not None:
+            self._consider(trainer, pl_module, pl_module.valid_mrr, epoch=trainer.current_epoch + 1)
 
     def on_train_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:  # noqa: ARG002
         """Put the best weights back."""

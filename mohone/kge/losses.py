@@ -9,7 +9,7 @@ from torch import Tensor
 
 
 class _AnswerSoftmax(torch.autograd.Function):
-    """The loss of `answer_softmax`, its gradient formed in the forward pass: one buffer, no second softmax."""
+    """The loss of `answer_softmax`, its gradient formed in the forward pass: one buffer, one softmax."""
 
     @staticmethod
     def forward(ctx: Any, scores: Tensor, rows: Tensor, answers: Tensor, smoothing: float) -> Tensor:

@@ -65,6 +65,10 @@ class KGEModule(pl.LightningModule):
         regime: batches and loss.
         validation: ranks the validation triples.
         settings: optimiser, learning rate and its schedule.
+
+    Attributes:
+        history: loss and validation MRR by epoch.
+        valid_mrr: of this epoch, once validated.
     """
 
     def __init__(
@@ -80,7 +84,7 @@ class KGEModule(pl.LightningModule):
         self.history: list[dict[str, float | None]] = []
         self._loss_sum: Tensor | float = 0.0
         self._n_batches = 0
-        self._valid_mrr: float | None = None
+        self.valid_mrr: float | None = None
 
     def training_step(self, batch: Any, batch_idx: int) -> Tensor:  # noqa: ARG002
         """The regime's loss."""
@@ -99,13 +103,13 @@ class KGEModule(pl.LightningModule):
                 f"lower `training.lr` ({self.settings.lr:g})."
             )
         self.log("train/loss", loss)
-        self.history.append({"epoch": self.current_epoch + 1, "loss": loss, "valid_mrr": self._valid_mrr})
-        self._valid_mrr = None
+        self.history.append({"epoch": self.current_epoch + 1, "loss": loss, "valid_mrr": self.valid_mrr})
+        self.valid_mrr = None
 
     def validation_step(self, batch: Tensor, batch_idx: int) -> None:  # noqa: ARG002
         """Rank all validation triples."""
-        self._valid_mrr = self.validation.mrr(self.model)
-        self.log(VALID_MRR, self._valid_mrr, prog_bar=True, batch_size=1)
+        self.valid_mrr = self.validation.mrr(self.model)
+        self.log(VALID_MRR, self.valid_mrr, prog_bar=True, batch_size=1)
 
     def configure_optimizers(self) -> Any:
         """The optimiser of all parameters (it passes over the frozen ones) and its schedule."""

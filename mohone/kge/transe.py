@@ -18,7 +18,7 @@ class TransE(KGEModel):
 
     Args:
         norm: 1 or 2.
-        init_std: standard deviation of the first vectors' norms: numbers are normal with `init_std / sqrt(dim)`.
+        init_std: first vectors have about this length: numbers are normal with `init_std / sqrt(dim)`.
     """
 
     def __init__(

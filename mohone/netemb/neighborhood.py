@@ -60,5 +60,5 @@ class Neighborhood(ABC):
                 bar.update(len(part))
 
     def rows(self, nodes: Tensor) -> Tensor:
-        """`(len(nodes), n_nodes)` float32: distributions with 0 on the node itself; all 0 if it is isolated."""
+        """`(len(nodes), n_nodes)` float32: distributions, 0 on the node itself; all 0 if it is isolated."""
         return self._matrix[nodes].float()

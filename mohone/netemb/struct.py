@@ -22,8 +22,8 @@ class StructuralRole(Neighborhood):
     1. The distribution of values in `Psi_u` is its histogram in `n_bins` bins equal in log(value), from 1e-9
        to 1, the same bins for all nodes; smaller values, zeros too, count to the first bin.
     2. `D(u, v)` is the Jensen-Shannon divergence in nats between the histograms of u and v.
-    3. "Standardising D(u, v) across all nodes": `z(u, v) = (D(u, v) - mean_v) / std_v` over `v != u`; all 0 if
-       the deviation is 0.
+    3. "Standardising D(u, v) across all nodes": `z(u, v) = (D(u, v) - mean_v) / std_v` over `v != u`; all 0
+       if the deviation is 0.
     4. A small divergence is a likeness, so the weight is `exp(-z(u, v) / temperature)`, normalised over
        `v != u`: a node one deviation nearer weighs e times as much at temperature 1.
 

@@ -1,0 +1,132 @@
+import random
+from pathlib import Path
+
+import pytest
+import torch
+
+from mohone.data import FolderDataset, KnowledgeGraph, PackagedDataset, PublishedDataset
+from mohone.data.knowledge_graph import fingerprint
+from mohone.errors import DataError
+from tests.conftest import BASE, graph_of, write_folder
+
+SHARED = Path(__file__).parents[3] / "shared" / "data"
+
+
+@pytest.mark.parametrize(
+    ("name", "counts"),
+    [("umls", (135, 46, 5216, 652, 661)), ("kinships", (104, 25, 8544, 1068, 1074))],
+)
+def test_packaged_datasets(name: str, counts: tuple[int, ...]) -> None:
+    graph = PackagedDataset(name).load()
+    splits = (graph.train, graph.valid, graph.test)
+    assert (graph.n_entities, graph.n_relations, *map(len, splits)) == counts
+    assert graph.report.warnings == []
+
+
+def test_ids_give_the_names_back(base: KnowledgeGraph) -> None:
+    names = [
+        f"{base.entities.names[h]} {base.relations.names[r]} {base.entities.names[t]}"
+        for h, r, t in base.train.tolist()
+    ]
+    assert sorted(names) == sorted(BASE["train"])
+
+
+def test_line_order_and_repetitions_change_nothing() -> None:
+    shuffled = {split: lines * 2 for split, lines in BASE.items()}
+    for lines in shuffled.values():
+        random.Random(0).shuffle(lines)
+    one, other = graph_of(BASE), graph_of(shuffled)
+    assert one.fingerprint == other.fingerprint
+    assert one.entities.names == other.entities.names
+    assert all(torch.equal(getattr(one, s), getattr(other, s)) for s in BASE)
+
+
+def test_fingerprint_tells_splits_and_fields_apart() -> None:
+    swapped = {"train": BASE["train"], "valid": BASE["test"], "test": BASE["valid"]}
+    assert graph_of(swapped).fingerprint != graph_of(BASE).fingerprint
+    assert fingerprint([("a", "b", "c")]) != fingerprint([("a", "b", "d")])
+
+
+def test_report_counts_duplicates_overlaps_and_the_unseen() -> None:
+    graph = graph_of(
+        {
+            "train": ["a r b", "a r b", "b r c"],
+            "valid": ["a r b"],
+            "test": ["b r c", "zz r a", "b qq c"],
+        }
+    )
+    text = "\n".join(graph.report.lines())
+    assert "train: 3 lines, 2 unique, 1 duplicate (counted once)" in text
+    assert "valid: 1 lines, 1 unique, 1 also in an earlier split" in text
+    assert "1 unseen entity and 1 unseen relation in 2 triples, ranked like all others" in text
+    assert len(graph.test) == 3
+
+
+def test_report_warns_of_exchanged_columns() -> None:
+    graph = graph_of({"train": ["a b r", "b c r", "c a r"], "valid": ["a r c"], "test": ["a r b"]})
+    text = " ".join(graph.report.warnings)
+    assert "is a file written head, tail, relation?" in text
+    assert "stand for an entity and a relation, such as 'a'" in text
+
+
+def test_names_that_differ_in_case_or_zeros_stay_apart() -> None:
+    graph = graph_of({"train": ["1 r 01", "a r A"], "valid": ["1 r a"], "test": ["1 r A"]})
+    assert graph.entities.names == ("01", "1", "A", "a")
+
+
+@pytest.mark.parametrize("split", ["train", "valid", "test"])
+def test_empty_and_missing_splits_are_named(tmp_path: Path, split: str) -> None:
+    folder = write_folder(tmp_path, BASE)
+    (folder / f"{split}.txt").write_text("\n")
+    with pytest.raises(DataError, match=f"The {split} split of mine must hold triples, but is empty"):
+        FolderDataset("mine", str(folder)).load()
+    (folder / f"{split}.txt").unlink()
+    with pytest.raises(DataError, match=rf"{split}\.txt or {split}\.tsv must be there, but neither is"):
+        FolderDataset("mine", str(folder)).load()
+
+
+def published(data_dir: Path, sha: dict[str, str]) -> PublishedDataset:
+    return PublishedDataset("mine", "base", str(data_dir), (data_dir / "no").as_uri() + "/{split}", sha)
+
+
+def test_published_dataset_is_checked(tmp_path: Path) -> None:
+    write_folder(tmp_path / "base", BASE)
+    sha = {s: fingerprint([tuple(x.split()) for x in lines]) for s, lines in BASE.items()}  # type: ignore[misc]
+    assert published(tmp_path, sha).load().fingerprint == graph_of(BASE).fingerprint
+    with pytest.raises(DataError, match=r"test\.txt must hold the test split of mine"):
+        published(tmp_path, {**sha, "test": "0" * 64}).load()
+
+
+def test_failed_download_says_how_to_help_and_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"base/train\.txt, which is not there.*data_dir=FOLDER"):
+        published(tmp_path, dict.fromkeys(BASE, "")).load()
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_download(tmp_path: Path) -> None:
+    mirror = write_folder(tmp_path / "mirror", BASE)
+    sha = {s: fingerprint([tuple(x.split()) for x in lines]) for s, lines in BASE.items()}  # type: ignore[misc]
+    dataset = PublishedDataset("mine", "base", str(tmp_path / "new"), mirror.as_uri() + "/{split}.txt", sha)
+    assert len(dataset.load().train) == 6
+    assert sorted(path.name for path in (tmp_path / "new/base").iterdir()) == [
+        "test.txt",
+        "train.txt",
+        "valid.txt",
+    ]
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the benchmark files are not at hand")
+def test_fb15k237_is_the_published_one() -> None:
+    from hydra import compose, initialize_config_dir
+
+    from mohone.config import build
+    from mohone.graph.adjacency import Graph
+
+    conf = str(Path(__file__).parents[2] / "conf")
+    with initialize_config_dir(version_base="1.3", config_dir=conf):
+        config = compose("config", ["dataset=fb15k237", f"data_dir={SHARED}"])
+    graph: KnowledgeGraph = build("dataset", config.dataset).load()
+    counts = (graph.n_entities, graph.n_relations, len(graph.train), len(graph.valid), len(graph.test))
+    assert counts == (14541, 237, 272115, 17535, 20466)
+    network = Graph.from_triples(graph.train, graph.n_entities)
+    assert (network.n_edges, int(network.isolated.sum())) == (210946, 36)

@@ -1,0 +1,80 @@
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.linalg import expm
+
+from mohone.errors import ConfigError
+from mohone.graph.adjacency import Graph
+from mohone.graph.heat_kernel import HeatKernel, chebyshev_coefficients
+from tests.conftest import network_of
+
+graphs = st.builds(
+    lambda n, edges: network_of(n, *[(a % n, b % n) for a, b in edges]),
+    st.integers(1, 12),
+    st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), max_size=30),
+)
+
+
+def dense_kernel(graph: Graph, scale: float, laplacian: str) -> np.ndarray:
+    """The kernel by scipy's dense matrix exponential of the written-out Laplacian."""
+    adjacency = np.zeros((graph.n_nodes, graph.n_nodes))
+    adjacency[graph.source, graph.target] = 1.0
+    degrees = adjacency.sum(1)
+    inverse = np.divide(1.0, degrees, out=np.zeros_like(degrees), where=degrees > 0)
+    if laplacian == "random_walk":
+        walk = inverse[:, None] * adjacency
+    else:
+        walk = np.sqrt(inverse)[:, None] * adjacency * np.sqrt(inverse)[None, :]
+    return expm(-scale * (np.diag((degrees > 0).astype(float)) - walk))
+
+
+@given(graphs, st.sampled_from([0.0, 0.3, 1.0, 5.0, 40.0]), st.sampled_from(["random_walk", "symmetric"]))
+def test_rows_equal_the_matrix_exponential(graph: Graph, scale: float, laplacian: str) -> None:
+    rows = HeatKernel(graph, scale, laplacian).rows(torch.arange(graph.n_nodes))
+    np.testing.assert_allclose(rows, dense_kernel(graph, scale, laplacian), atol=1e-5)
+
+
+@given(graphs, st.sampled_from([0.0, 5.0, 1000.0]))
+def test_random_walk_rows_are_distributions(graph: Graph, scale: float) -> None:
+    rows = HeatKernel(graph, scale).rows(torch.arange(graph.n_nodes))
+    assert torch.isfinite(rows).all()
+    assert (rows >= 0).all()
+    torch.testing.assert_close(rows.sum(1), torch.ones(graph.n_nodes))
+
+
+def test_path_and_an_isolated_node_as_worked_out_by_hand() -> None:
+    graph = network_of(4, (0, 1), (1, 2))
+    symmetric = HeatKernel(graph, 1.0, "symmetric").rows(torch.arange(4))
+    wanted = torch.tensor([0.4678, 0.5677, 0.4678, 1.0])
+    torch.testing.assert_close(symmetric.diagonal(), wanted, atol=1e-4, rtol=0)
+    torch.testing.assert_close(symmetric[0, 1:3], torch.tensor([0.3057, 0.0999]), atol=1e-4, rtol=0)
+    assert torch.equal(HeatKernel(graph, 0.0).rows(torch.arange(4)), torch.eye(4))
+
+
+def test_blocks_do_not_change_rows(umls_network: Graph) -> None:
+    kernel = HeatKernel(umls_network, 5.0)
+    whole = kernel.rows(torch.arange(135))
+    blocks = torch.cat([kernel.rows(nodes) for nodes in torch.arange(135).split(17)])
+    torch.testing.assert_close(blocks, whole, atol=1e-7, rtol=1e-5)
+
+
+@pytest.mark.parametrize("scale", [0.0, 0.1, 5.0, 1000.0])
+def test_coefficients_give_the_exponential(scale: float) -> None:
+    x = np.linspace(-1, 1, 101)
+    series = np.polynomial.chebyshev.chebval(x, chebyshev_coefficients(scale, 1e-9))
+    np.testing.assert_allclose(series, np.exp(-scale * (1 - x)), atol=1e-8)
+
+
+def test_order_at_the_papers_scale() -> None:
+    graph = network_of(2, (0, 1))
+    assert HeatKernel(graph, 5.0, tolerance=1e-6).order == 12
+
+
+def test_bad_values_are_refused() -> None:
+    graph = network_of(2, (0, 1))
+    with pytest.raises(ConfigError, match=r"`scale` must be >= 0, but is -1\."):
+        HeatKernel(graph, -1.0)
+    with pytest.raises(ConfigError, match="`laplacian` must be one of random_walk, symmetric"):
+        HeatKernel(graph, 1.0, "combinatorial")

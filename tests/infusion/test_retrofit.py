@@ -1,0 +1,90 @@
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.sparse.linalg import spsolve
+
+from mohone.errors import ConfigError
+from mohone.infusion.neighbors import nearest_neighbors
+from mohone.infusion.retrofit import objective, retrofit
+
+TWO = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
+EACH_OTHER = torch.tensor([[1], [0]])
+
+
+def direct_solution(first: torch.Tensor, neighbors: torch.Tensor, beta: float, alpha: float) -> np.ndarray:
+    """The fixed point by a sparse direct solve in float64."""
+    n, k = neighbors.shape
+    matrix = sparse.lil_matrix((n, n))
+    right = alpha * first.double().numpy()
+    for i in range(n):
+        linked = neighbors[i, 0] >= 0
+        matrix[i, i] = alpha + (beta if linked else 0.0)
+        for j in neighbors[i].tolist():
+            if linked:
+                matrix[i, j] -= beta / k
+    return np.asarray(spsolve(matrix.tocsc(), right))
+
+
+@given(st.floats(0.01, 0.5), st.floats(0.5, 2.0), st.integers(1, 6), st.integers(0, 5))
+def test_converges_to_the_direct_solution(beta: float, alpha: float, k: int, seed: int) -> None:
+    torch.manual_seed(seed)
+    first = torch.randn(12, 3)
+    excluded = torch.arange(12) == 4
+    neighbors = nearest_neighbors(torch.randn(12, 2), k, excluded=excluded)
+    found = retrofit(first, neighbors, beta, alpha, iterations=60)
+    np.testing.assert_allclose(found, direct_solution(first, neighbors, beta, alpha), atol=1e-5)
+    assert torch.equal(found[4], first[4])
+
+
+def test_ten_iterations_err_no_more_than_promised() -> None:
+    torch.manual_seed(0)
+    first = torch.randn(50, 4)
+    neighbors = nearest_neighbors(torch.randn(50, 3), 5)
+    limit = torch.from_numpy(direct_solution(first, neighbors, 0.6, 1.0)).float()
+    error = (retrofit(first, neighbors, 0.6, 1.0, 10) - limit).abs().max()
+    assert error <= (0.6 / 1.6) ** 10 * (first - limit).abs().max() + 1e-6
+
+
+def test_two_neighbours_in_closed_form() -> None:
+    wanted = torch.tensor([[2 / 3, 1 / 3], [1 / 3, 2 / 3]])
+    torch.testing.assert_close(retrofit(TWO, EACH_OTHER, beta=1.0, alpha=1.0, iterations=40), wanted)
+
+
+def test_one_update_is_the_papers_equation() -> None:
+    torch.manual_seed(0)
+    first = torch.randn(6, 3)
+    neighbors = nearest_neighbors(torch.randn(6, 2), 2)
+    beta, alpha = 0.8, 1.5
+    for i, row in enumerate(retrofit(first, neighbors, beta, alpha, iterations=1)):
+        pull = sum(beta / 2 * first[j] for j in neighbors[i].tolist())
+        torch.testing.assert_close(row, (pull + alpha * first[i]) / (beta + alpha))
+
+
+def test_no_pull_and_no_neighbours_change_nothing() -> None:
+    assert torch.equal(retrofit(TWO, EACH_OTHER, beta=0.0), TWO)
+    assert torch.equal(retrofit(TWO, torch.empty(2, 0, dtype=torch.int64), beta=1.0), TWO)
+    assert torch.equal(retrofit(TWO, torch.tensor([[-1], [-1]]), beta=1.0), TWO)
+
+
+def test_tables_of_any_shape() -> None:
+    matrices = torch.randn(5, 2, 3)
+    neighbors = nearest_neighbors(torch.randn(5, 2), 2)
+    flat = retrofit(matrices.flatten(1), neighbors, 0.3)
+    torch.testing.assert_close(retrofit(matrices, neighbors, 0.3), flat.reshape(5, 2, 3))
+
+
+def test_mutual_neighbours_lower_the_objective() -> None:
+    before = objective(TWO, TWO, EACH_OTHER, beta=1.0)
+    after = objective(retrofit(TWO, EACH_OTHER, beta=1.0), TWO, EACH_OTHER, beta=1.0)
+    assert before == pytest.approx(4.0)
+    assert after < before
+
+
+def test_bad_values_are_refused() -> None:
+    with pytest.raises(ConfigError, match=r"`infusion.beta` must be >= 0, but is -1\."):
+        retrofit(TWO, EACH_OTHER, beta=-1.0)
+    with pytest.raises(ConfigError, match=r"`infusion.alpha` must be > 0, but is 0\."):
+        retrofit(TWO, EACH_OTHER, beta=1.0, alpha=0.0)
