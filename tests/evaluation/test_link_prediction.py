@@ -62,7 +62,12 @@ def test_ranks_equal_brute_force(umls: KnowledgeGraph, split: str) -> None:
     for setting in SETTINGS:
         ranks = found[setting]
         assert brute_force(model, part, split, setting) == list(  # type: ignore[arg-type]
-            zip(ranks.optimistic.tolist(), ranks.pessimistic.tolist(), ranks.n_candidates.tolist(), strict=True)
+            zip(
+                ranks.optimistic.tolist(),
+                ranks.pessimistic.tolist(),
+                ranks.n_candidates.tolist(),
+                strict=True,
+            )
         )
 
 

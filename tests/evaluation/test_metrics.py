@@ -33,8 +33,10 @@ def test_one_candidate_is_always_right() -> None:
 def test_categories_by_hand() -> None:
     graph = graph_of(
         {
-            "train": ["a one b", "a many b", "a many c", "a many d", "b back a", "c back a", "a all b"]
-            + ["a all c", "d all b", "d all c"],
+            "train": [
+                *("a one b", "a many b", "a many c", "a many d", "b back a", "c back a"),
+                *("a all b", "a all c", "d all b", "d all c"),
+            ],
             "valid": ["a one c"],
             "test": ["a new b"],
         }

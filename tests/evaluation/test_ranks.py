@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 from mohone.evaluation.ranks import Ranks, rank_all, rank_among
 
 
-def loop_rank(scores: list[float], answer: int, candidates: set[int], known: set[int]) -> tuple[int, int, int]:
+def loop_rank(
+    scores: list[float], answer: int, candidates: set[int], known: set[int]
+) -> tuple[int, int, int]:
     """Optimistic and pessimistic rank, number of candidates: one query, one comparison at a time."""
     above = level = 0
     others = (candidates - known) - {answer}
@@ -47,19 +49,17 @@ def queries(draw: st.DrawFn) -> tuple[list[list[float]], list[int], list[set[int
 
 
 @given(queries())
-def test_ranks_equal_the_loop(drawn: tuple[list[list[float]], list[int], list[set[int]], list[set[int]]]) -> None:
+def test_ranks_equal_the_loop(
+    drawn: tuple[list[list[float]], list[int], list[set[int]], list[set[int]]],
+) -> None:
     scores, answers, candidates, known = drawn
     table, gold = torch.tensor(scores), torch.tensor(answers)
     width = table.shape[1]
 
-    everyone = [
-        loop_rank(s, a, set(range(width)), k) for s, a, k in zip(scores, answers, known, strict=True)
-    ]
+    everyone = [loop_rank(s, a, set(range(width)), k) for s, a, k in zip(scores, answers, known, strict=True)]
     assert as_tuples(rank_all(table, gold, pairs(known))) == everyone
 
-    some = [
-        loop_rank(s, a, c, k) for s, a, c, k in zip(scores, answers, candidates, known, strict=True)
-    ]
+    some = [loop_rank(s, a, c, k) for s, a, c, k in zip(scores, answers, candidates, known, strict=True)]
     both = [c & k for c, k in zip(candidates, known, strict=True)]
     assert as_tuples(rank_among(table, gold, pairs(candidates), pairs(both))) == some
 

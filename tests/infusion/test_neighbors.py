@@ -32,5 +32,5 @@ def test_fewer_rows_than_neighbors() -> None:
 
 
 def test_bad_values_are_refused() -> None:
-    with pytest.raises(ConfigError, match="`infusion.metric` must be one of cosine, euclidean"):
+    with pytest.raises(ConfigError, match=r"`infusion\.metric` must be one of cosine, euclidean"):
         nearest_neighbors(torch.randn(3, 2), 1, "manhattan")

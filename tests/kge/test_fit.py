@@ -79,9 +79,7 @@ def test_the_state_before_training_can_win(umls: KnowledgeGraph) -> None:
     model = new_transe(umls)
     train(umls, model, NegativeSampling(64, 4.0), settings(max_epochs=10))
     before = {name: value.clone() for name, value in model.state_dict().items()}
-    info = train(
-        umls, model, NegativeSampling(64, 4.0), settings(lr=10.0, patience=1), from_start=True
-    )
+    info = train(umls, model, NegativeSampling(64, 4.0), settings(lr=10.0, patience=1), from_start=True)
     assert info["best_epoch"] == 0
     assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
 

@@ -52,5 +52,7 @@ def test_masked_softmax_equals_the_loop(smoothing: float) -> None:
 def test_power_penalty_by_a_loop(order: int) -> None:
     vectors = torch.tensor([[3.0, -4.0], [1.0, 2.0]])
     weight = torch.tensor([2.0, 0.5])
-    wanted = sum(w * abs(x) ** order for w, v in zip(weight.tolist(), vectors.tolist(), strict=True) for x in v)
+    wanted = sum(
+        w * abs(x) ** order for w, v in zip(weight.tolist(), vectors.tolist(), strict=True) for x in v
+    )
     assert float(power_penalty(vectors.square(), order, weight)) == pytest.approx(wanted)

@@ -1,4 +1,4 @@
-"""What holds for every model: three ways to score agree, gradients are right, nothing grows with the batch."""
+"""What holds for every model: three ways to score agree, and gradients are right."""
 
 from pathlib import Path
 
@@ -56,8 +56,12 @@ def test_three_ways_to_score_agree(
     torch.testing.assert_close(tails.gather(1, tail[:, None])[:, 0], alone, atol=tolerance, rtol=1e-5)
     torch.testing.assert_close(heads.gather(1, head[:, None])[:, 0], alone, atol=tolerance, rtol=1e-5)
     some = torch.randint(n, (3,))
-    torch.testing.assert_close(net.score_tails(head, relation, some), tails[:, some], atol=tolerance, rtol=1e-5)
-    torch.testing.assert_close(net.score_heads(relation, tail, some), heads[:, some], atol=tolerance, rtol=1e-5)
+    torch.testing.assert_close(
+        net.score_tails(head, relation, some), tails[:, some], atol=tolerance, rtol=1e-5
+    )
+    torch.testing.assert_close(
+        net.score_heads(relation, tail, some), heads[:, some], atol=tolerance, rtol=1e-5
+    )
 
 
 @pytest.mark.parametrize("model", MODELS)

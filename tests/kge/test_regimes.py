@@ -79,7 +79,7 @@ def test_negative_sampling_by_a_loop(base: KnowledgeGraph) -> None:
     for side in (2, 0):
         answers = batch.triples[:, side]
         for i, triple in enumerate(batch.triples.tolist()):
-            scores = []
+            scores, gold = [], torch.zeros(())
             for j, candidate in enumerate([*answers.tolist(), *batch.negatives.tolist()]):
                 if candidate == triple[side] and j != i:
                     continue
@@ -89,7 +89,9 @@ def test_negative_sampling_by_a_loop(base: KnowledgeGraph) -> None:
                 gold = scores[-1] if j == i else gold
             total += float(torch.logsumexp(torch.stack(scores), 0) - gold)
             h, r, t = triple
-            total += 0.3 * float(sum(v.square().sum() for v in (model.entity[h], model.relation[r], model.entity[t])))
+            total += 0.3 * float(
+                sum(v.square().sum() for v in (model.entity[h], model.relation[r], model.entity[t]))
+            )
     assert float(regime.loss(model, batch)) == pytest.approx(total / 8, rel=1e-4)
 
 
@@ -102,7 +104,7 @@ def test_reciprocal_regularises_the_inverse_relation(base: KnowledgeGraph) -> No
     assert (inner.relation.grad.abs().sum(1) > 0).all()
 
 
-def test_dropout_acts_on_queries_only(base: KnowledgeGraph) -> None:
+def test_dropout_acts_on_queries_only() -> None:
     model = ComplEx(4, 2, 50, init_std=1.0)
     regime = NegativeSampling(dropout=0.5)
     query = model.tail_query(torch.tensor([0]), torch.tensor([1]))

@@ -1,0 +1,107 @@
+"""The callback and the choice of the grid, on a small trained baseline."""
+
+import pytest
+import torch
+
+from mohone.data import KnowledgeGraph
+from mohone.errors import ConfigError
+from mohone.evaluation.link_prediction import LinkPrediction
+from mohone.infusion import Retrofit
+from mohone.infusion.callback import RetrofitCallback
+from mohone.infusion.neighbors import nearest_neighbors
+from mohone.infusion.retrofit import retrofit
+from mohone.infusion.selection import select
+from mohone.kge import NegativeSampling, TransE
+from tests.kge.test_fit import new_transe, settings, train
+
+REGIME = NegativeSampling(64, 4.0)
+
+
+@pytest.fixture(scope="module")
+def nearest(umls: KnowledgeGraph) -> torch.Tensor:
+    torch.manual_seed(5)
+    return nearest_neighbors(torch.randn(umls.n_entities, 8), 6)
+
+
+def callback(nearest: torch.Tensor, thaw_epoch: int | None = None) -> RetrofitCallback:
+    return RetrofitCallback(nearest[:, :4], beta=0.5, alpha=1.0, iterations=10, thaw_epoch=thaw_epoch)
+
+
+def test_entities_are_retrofitted_and_only_relations_are_trained(
+    umls: KnowledgeGraph, nearest: torch.Tensor
+) -> None:
+    model = new_transe(umls)
+    entity, relation = model.entity.detach().clone(), model.relation.detach().clone()
+    info = train(umls, model, REGIME, settings(), callbacks=(callback(nearest),), from_start=True)
+    assert info["best_epoch"] > 0
+    assert torch.equal(model.entity, retrofit(entity, nearest[:, :4], 0.5))
+    assert not torch.equal(model.relation, relation)
+
+
+def test_the_retrofitted_state_competes_with_the_retrained(
+    umls: KnowledgeGraph, nearest: torch.Tensor
+) -> None:
+    model = new_transe(umls)
+    train(umls, model, REGIME, settings(max_epochs=8))
+    entity, relation = model.entity.detach().clone(), model.relation.detach().clone()
+    bad = settings(optimizer="sgd", lr=50.0, patience=1)
+    info = train(umls, model, REGIME, bad, callbacks=(callback(nearest),), from_start=True)
+    assert info["best_epoch"] == 0
+    assert torch.equal(model.entity, retrofit(entity, nearest[:, :4], 0.5))
+    assert torch.equal(model.relation, relation)
+
+
+def test_entities_can_thaw(umls: KnowledgeGraph, nearest: torch.Tensor) -> None:
+    frozen, thawed = new_transe(umls), new_transe(umls)
+    for model, thaw_epoch in ((frozen, None), (thawed, 2)):
+        train(umls, model, REGIME, settings(), callbacks=(callback(nearest, thaw_epoch),))
+    start = retrofit(new_transe(umls).entity, nearest[:, :4], 0.5)
+    assert torch.equal(frozen.entity, start)
+    assert not torch.equal(thawed.entity, start)
+
+
+def choose(umls: KnowledgeGraph, model: TransE, nearest: torch.Tensor, betas: list[float]) -> object:
+    mrr = LinkPrediction(umls, "valid", ("filtered",)).mrr
+    return select(model, nearest, mrr, neighbors=[2, 5], betas=betas, alpha=1.0, iterations=10)
+
+
+def test_selection_is_the_best_of_the_grid_by_hand(umls: KnowledgeGraph, nearest: torch.Tensor) -> None:
+    model = new_transe(umls)
+    train(umls, model, REGIME, settings(max_epochs=8))
+    before = model.entity.detach().clone()
+    chosen = choose(umls, model, nearest, [0, 0.1, 0.4])
+    assert torch.equal(model.entity, before)
+    points = {(p["neighbors"], p["beta"]): p["valid_mrr"] for p in chosen.grid}
+    assert set(points) == {(0, 0.0), (2, 0.1), (2, 0.4), (5, 0.1), (5, 0.4)}
+    for (k, beta), score in points.items():
+        model.entity.data = retrofit(before, nearest[:, :k], beta)
+        assert LinkPrediction(umls, "valid", ("filtered",)).mrr(model) == pytest.approx(score)
+    assert points[chosen.neighbors, chosen.beta] == max(points.values())
+    assert chosen.valid_mrr_baseline == points[0, 0.0]
+
+
+def test_the_baseline_competes_only_where_asked(umls: KnowledgeGraph, nearest: torch.Tensor) -> None:
+    model = new_transe(umls)
+    assert choose(umls, model, nearest, [0.3]).beta == 0.3
+    train(umls, model, REGIME, settings(max_epochs=8))
+    far = nearest.flip(0)  # Neighbours of other entities: pulls towards the wrong places.
+    assert choose(umls, model, far, [0, 5.0]).beta == 0
+    assert choose(umls, model, far[:, :0], [0.3]).beta == 0
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"beta": -1}, r"`infusion.beta` must be >= 0, but is -1\."),
+        ({"beta": [0.1, -2]}, r"`infusion.beta` must be >= 0, but is -2\."),
+        ({"beta": []}, r"`infusion.beta` must have a value to try, but is empty\."),
+        ({"neighbors": 0}, r"`infusion.neighbors` must be an integer >= 1, but is 0\."),
+        ({"metric": "dot"}, r"`infusion.metric` must be one of cosine, euclidean, but is 'dot'\."),
+        ({"retrain_epochs": -1}, r"`infusion.retrain_epochs` must be an integer >= 0, but is -1\."),
+    ],
+)
+def test_bad_values_are_refused(changed: dict[str, object], message: str) -> None:
+    usual = {"neighbors": 3, "beta": 0.1, "alpha": 1.0, "iterations": 10, "metric": "cosine"}
+    usual |= {"retrain_epochs": 1, "retrain_patience": 1, "retrain_lr_factor": 0.1}
+    with pytest.raises(ConfigError, match=message):
+        Retrofit(**{**usual, **changed})  # type: ignore[arg-type]

@@ -1,0 +1,253 @@
+"""The command line as a user types it: real commands in new processes."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mohone.store import StageStore
+from tests.conftest import BASE, write_folder
+
+TINY = [
+    "dim=4",
+    "training.max_epochs=2",
+    "training.validate_every=1",
+    "netemb.min_steps=5",
+    "netemb.min_epochs=1",
+    "infusion.neighbors=[1,2]",
+    "infusion.beta=[0,0.2]",
+    "infusion.retrain_epochs=1",
+]
+
+
+def mohone(
+    folder: Path, *arguments: str, module: str = "mohone.run", **environment: str
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", module, *arguments],
+        cwd=folder,
+        env={**os.environ, "OMP_NUM_THREADS": "1", **environment},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+def results(folder: Path) -> list[dict[str, Any]]:
+    paths = sorted(folder.rglob("result.json"), key=lambda p: p.stat().st_mtime_ns)
+    return [json.loads(path.read_text(encoding="utf-8")) for path in paths]
+
+
+def without_times(result: dict[str, Any]) -> dict[str, Any]:
+    return {k: result[k] for k in ("baseline", "infused", "significance", "selection")}
+
+
+@pytest.fixture(scope="module")
+def sweep(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
+    folder = tmp_path_factory.mktemp("sweep")
+    ran = mohone(folder, "-m", "kge_model=transe,complex", "netemb=shnb,struct", *TINY)
+    return folder, ran
+
+
+def test_a_sweep_trains_each_stage_once_and_ends_with_a_table(
+    sweep: tuple[Path, subprocess.CompletedProcess[str]],
+) -> None:
+    folder, ran = sweep
+    assert ran.returncode == 0, ran.stderr
+    jobs = results(folder)
+    assert [(job["kge_model"], job["netemb"]) for job in jobs] == [
+        ("transe", "shnb"),
+        ("transe", "struct"),
+        ("complex", "shnb"),
+        ("complex", "struct"),
+    ]
+    assert [job["reused"] for job in jobs] == [[], ["baseline"], ["netemb"], ["netemb", "baseline"]]
+    assert jobs[0]["baseline"] == jobs[1]["baseline"]
+    (table,) = folder.rglob("table.md")
+    assert sum("| umls" in line for line in table.read_text().split("\n")) == 4
+    assert table.read_text() in ran.stdout
+    report = mohone(folder, "outputs/sweeps", module="mohone.report")
+    assert report.stdout == table.read_text()
+
+
+def test_the_same_command_again_trains_nothing_and_gives_the_same_numbers(
+    sweep: tuple[Path, subprocess.CompletedProcess[str]],
+) -> None:
+    folder, _ = sweep
+    before = results(folder)[0]
+    ran = mohone(folder, "kge_model=transe", "netemb=shnb", *TINY, "hydra.run.dir=again")
+    assert ran.returncode == 0, ran.stderr
+    (after,) = results(folder / "again")
+    assert after["reused"] == ["netemb", "baseline", "infusion"]
+    assert without_times(after) == without_times(before)
+
+
+def test_the_same_seed_in_a_fresh_store_gives_the_same_numbers(
+    sweep: tuple[Path, subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    ran = mohone(tmp_path, "kge_model=transe", "netemb=shnb", *TINY)
+    assert ran.returncode == 0, ran.stderr
+    (fresh,) = results(tmp_path)
+    assert fresh["reused"] == []
+    assert without_times(fresh) == without_times(results(sweep[0])[0])
+
+
+def test_result_has_what_the_report_needs(sweep: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    result = results(sweep[0])[0]
+    assert result["schema"] == 1
+    assert result["status"] == "ok"
+    assert result["error"] is None
+    assert result["dataset"]["n_train"] == 5216
+    for model in ("baseline", "infused"):
+        for setting in ("filtered", "typed", "typed_train"):
+            figures = result[model][setting]
+            assert {"mrr", "hits@1", "hits@3", "hits@10", "mr", "amri"} <= set(figures)
+    assert set(result["significance"]["typed"]) == {"mrr", "hits@10"}
+    assert {"neighbors", "beta", "alpha", "valid_mrr_baseline", "valid_mrr_infused"} <= set(
+        result["selection"]
+    )
+    assert set(result["seconds"]) == {"netemb", "baseline", "infusion", "evaluation"}
+    assert result["versions"]["torch"]
+
+
+def test_models_are_data_only(sweep: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    import torch
+
+    files = list(sweep[0].rglob("*.pt"))
+    assert len(files) == 8  # 2 network embeddings, 2 baselines, 4 infusions.
+    for path in files:
+        torch.load(path, weights_only=True)
+
+
+def test_relative_paths_start_where_the_command_is_typed(tmp_path: Path) -> None:
+    write_folder(tmp_path / "D", BASE)
+    arguments = ["dataset=folder", "dataset.path=./D", *TINY]
+    for more in ([], ["hydra.job.chdir=true"], ["-m", "seed=1,2"]):
+        ran = mohone(tmp_path, *arguments, *more)
+        assert ran.returncode == 0, ran.stderr
+    assert {path.name for path in tmp_path.iterdir()} == {"D", "outputs"}
+    assert len(results(tmp_path)) == 4
+
+
+def test_a_failing_job_lets_the_others_run(tmp_path: Path) -> None:
+    write_folder(tmp_path / "D", BASE)
+    write_folder(tmp_path / "D2", {**BASE, "test": ["c r a"]})
+    ran = mohone(tmp_path, "-m", "dataset=folder", "dataset.path=D,/nonexistent,D2", *TINY)
+    assert ran.returncode == 1
+    jobs = {job["config"]["dataset"]["path"].rpartition("/")[2]: job for job in results(tmp_path)}
+    assert {name: job["status"] for name, job in jobs.items()} == {
+        "D": "ok",
+        "nonexistent": "failed",
+        "D2": "ok",
+    }
+    assert "Traceback" in jobs["nonexistent"]["error"]
+    assert "failed: " in ran.stderr
+    assert "`dataset.path` must be a folder, but /nonexistent is none." in ran.stderr
+    assert "| failed" in ran.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["kge_model=nosuch"], "Could not find 'kge_model/nosuch'"),
+        (["dataset=nosuch"], "Could not find 'dataset/nosuch'"),
+        (["-m", "kge_model=transe,nosuch"], "Could not find 'kge_model/nosuch'"),
+        (["kge_model.dimm=3"], "Key 'dimm' is not in struct"),
+        (["+kge_model.dimm=3"], "`kge_model.dimm` must be one of"),
+        (["dim=0"], "`kge_model.dim` must be an integer >= 1, but is 0."),
+        (["netemb.dim=0"], "`netemb.dim` must be an integer >= 1, but is 0."),
+        (["infusion.beta=-1"], "`infusion.beta` must be >= 0, but is -1."),
+        (["training.lr=fast"], "`training.lr` must be a number > 0, but is 'fast'."),
+        (["trainer.accelerator=abacus"], "`trainer` must suit Lightning's Trainer"),
+        (["seed=-1"], "`seed` must be an integer >= 0, but is -1."),
+        (["dataset=folder"], "`dataset.path` must be a folder with train, valid and test files."),
+        (["dataset=folder", "dataset.path=no"], "`dataset.path` must be a folder, but"),
+        (["dataset=wn18rr", "data_dir=empty"], "wn18rr/train.txt, which is not there"),
+    ],
+)
+def test_faults_end_in_one_sentence_before_any_work(
+    tmp_path: Path, arguments: list[str], sentence: str
+) -> None:
+    ran = mohone(tmp_path, *arguments)
+    said = ran.stdout + ran.stderr
+    assert ran.returncode == 1, said
+    assert sentence in said
+    assert "Traceback" not in said
+    assert list((tmp_path / "outputs/store").rglob("*.pt")) == []
+    assert all(job["status"] == "failed" for job in results(tmp_path))
+
+
+def test_a_folder_with_a_result_is_not_written_over(tmp_path: Path) -> None:
+    arguments = ["netemb=none", *[a for a in TINY if "netemb" not in a], "hydra.run.dir=here"]
+    assert mohone(tmp_path, *arguments).returncode == 0
+    (before,) = results(tmp_path)
+    again = mohone(tmp_path, *arguments, "seed=1")
+    assert again.returncode == 1
+    assert "must be a new folder, but holds a result already" in again.stdout
+    assert results(tmp_path) == [before]
+    assert before["infused"] is None
+
+
+def test_names_of_any_script_in_a_plain_locale(tmp_path: Path) -> None:
+    lines = {
+        split: [line.replace("a", "Łódź").replace("b", "東京") for line in lines]
+        for split, lines in BASE.items()
+    }
+    write_folder(tmp_path / "D", lines)
+    ran = mohone(tmp_path, "dataset=folder", "dataset.path=D", *TINY, LC_ALL="C", PYTHONUTF8="0")
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_help_lists_the_groups(tmp_path: Path) -> None:
+    ran = mohone(tmp_path, "--help")
+    assert ran.returncode == 0
+    assert "kge_model: complex, transe" in ran.stdout
+    assert "netemb: none, shnb, struct" in ran.stdout
+
+
+def test_keys_change_with_what_matters_and_with_nothing_else(tmp_path: Path) -> None:
+    from hydra import compose, initialize_config_dir
+
+    from mohone.config import build, to_plain
+    from mohone.stages import Stages
+    from mohone.trainers import TrainerFactory
+
+    class Keys(StageStore):
+        def get(self, stage: str, key: str, build: object) -> tuple[Path, bool]:  # type: ignore[override]  # noqa: ARG002
+            folder = self.root / stage / key
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / "info.json").write_text('{"seconds": 0}')
+            return folder, True
+
+    def keys(*overrides: str) -> dict[str, str]:
+        conf = str(Path(__file__).parents[1] / "conf")
+        with initialize_config_dir(version_base="1.3", config_dir=conf):
+            plain = to_plain(compose("config", list(overrides)))
+        graph = build("dataset", plain["dataset"]).load()
+        stages = Stages(plain, graph, TrainerFactory(plain["trainer"], "none", tmp_path))
+        stages.store = Keys(tmp_path)
+        netemb, baseline = stages.netemb(), stages.baseline()
+        infusion = stages.infusion(netemb, baseline)
+        return {"netemb": netemb.key, "baseline": baseline.key, "infusion": infusion.key}
+
+    def changed(*overrides: str) -> set[str]:
+        return {stage for stage, key in keys(*overrides).items() if key != usual[stage]}
+
+    usual = keys()
+    every = {"netemb", "baseline", "infusion"}
+    assert changed("netemb.scale=3") == changed("netemb=struct") == {"netemb", "infusion"}
+    assert changed("netemb.min_steps=2") == {"netemb", "infusion"}
+    assert changed("training.lr=0.1") == changed("kge_model=complex") == {"baseline", "infusion"}
+    assert changed("kge_model.reciprocal=true") == changed("training=one_vs_all") == {"baseline", "infusion"}
+    assert changed("infusion.beta=[0.1]") == changed("infusion.alpha=2") == {"infusion"}
+    assert (
+        changed("seed=1") == changed("trainer.precision=bf16-mixed") == changed("dataset=kinships") == every
+    )
+    for same in ("progress=false", "allocator=false", "logger=none", "data_dir=x", "store_dir=y"):
+        assert changed(same) == set()
+    assert changed("kge_model.name=mine", "training.name=mine") == set()
