@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -54,20 +55,12 @@ class GroupIndex:
         """Whether each `members[i]` belongs to `keys[i]`: `(n,)` of bool."""
         if len(self.keys) == 0:
             return torch.zeros_like(keys, dtype=torch.bool)
-        pairs = self._pairs()
+        pairs = self._pairs
         wanted = keys * self.n_ids + members
         place = torch.searchsorted(pairs, wanted).clamp_(max=len(pairs) - 1)
         return pairs[place] == wanted
 
-    def counts(self, keys: Tensor) -> Tensor:
-        """How many members each key has: `(batch,)`."""
-        rows, _ = self.lookup(keys)
-        return torch.bincount(rows, minlength=len(keys))
-
-    def to(self, device: torch.device | str) -> GroupIndex:
-        """The same index on another device."""
-        return GroupIndex(self.keys.to(device), self.offsets.to(device), self.members.to(device), self.n_ids)
-
+    @cached_property
     def _pairs(self) -> Tensor:
         counts = self.offsets.diff()
         return self.keys.repeat_interleave(counts) * self.n_ids + self.members

@@ -11,7 +11,7 @@ from torch import Tensor
 from mohone.data import KnowledgeGraph
 from mohone.errors import require_float, require_int
 from mohone.kge.base import KGEModel, Query
-from mohone.kge.losses import masked_softmax
+from mohone.kge.losses import answer_softmax
 from mohone.kge.regime import Regime
 
 
@@ -56,11 +56,14 @@ class NegativeSampling(Regime):
 
     def _side_loss(self, model: KGEModel, query: Query, answers: Tensor, negatives: Tensor) -> Tensor:
         candidates = torch.cat([answers, negatives])
-        scores = model.match(self.drop(query), candidates) * self.inverse_temperature
+        scores = model.match(self.drop(query), candidates)
         again = candidates[None, :] == answers[:, None]
         again.fill_diagonal_(False)
-        loss = masked_softmax(scores, again, self.label_smoothing)
-        return loss + self.penalty(model, query, None, answers) / len(answers)
+        own = torch.arange(len(answers), device=answers.device)
+        loss = answer_softmax(
+            scores, own, own, self.label_smoothing, self.inverse_temperature, left_out=again
+        )
+        return (loss + self.penalty(model, query, None, answers)) / len(answers)
 
 
 class TripleBatches:

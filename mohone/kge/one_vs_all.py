@@ -72,9 +72,7 @@ class OneVsAll(Regime):
 
     def _side_loss(self, model: KGEModel, query: Query, side: SideBatch) -> Tensor:
         scores = model.match(self.drop(query))
-        if self.inverse_temperature != 1.0:
-            scores = scores * self.inverse_temperature
-        loss = answer_softmax(scores, side.rows, side.answers, self.label_smoothing)
+        loss = answer_softmax(scores, side.rows, side.answers, self.label_smoothing, self.inverse_temperature)
         weight = torch.bincount(side.rows, minlength=len(side.entity)).to(loss.dtype)
         return loss + self.penalty(model, query, weight, side.answers)
 

@@ -2,25 +2,35 @@ import pytest
 import torch
 from torch import Tensor
 
-from mohone.kge.losses import answer_softmax, masked_softmax, power_penalty
+from mohone.kge.losses import answer_softmax, power_penalty
 
 
-def loop_answer_softmax(scores: Tensor, rows: Tensor, answers: Tensor, smoothing: float) -> Tensor:
+def loop_answer_softmax(
+    scores: Tensor, rows: Tensor, answers: Tensor, smoothing: float, factor: float, left_out: Tensor
+) -> Tensor:
     total = scores.new_zeros(())
     for row, answer in zip(rows.tolist(), answers.tolist(), strict=True):
-        log_p = torch.log_softmax(scores[row], 0)
-        total = total - (1 - smoothing) * log_p[answer] - smoothing * log_p.mean()
+        counted = factor * scores[row][~left_out[row]]
+        normaliser = torch.logsumexp(counted, 0)
+        total = total + normaliser - (1 - smoothing) * factor * scores[row, answer]
+        total = total - smoothing * counted.mean()
     return total
 
 
+@pytest.mark.parametrize("factor", [1.0, 2.5])
 @pytest.mark.parametrize("smoothing", [0.0, 0.3])
-def test_answer_softmax_equals_the_loop_with_its_gradient(smoothing: float) -> None:
+@pytest.mark.parametrize("leave_out", [False, True])
+def test_answer_softmax_equals_the_loop_with_its_gradient(
+    smoothing: float, factor: float, leave_out: bool
+) -> None:
     torch.manual_seed(0)
     rows, answers = torch.tensor([0, 0, 2, 2, 2, 3]), torch.tensor([1, 4, 0, 1, 2, 4])
+    left_out = (torch.rand(4, 5) < 0.4) & leave_out
+    left_out[rows, answers] = False
     ours = torch.randn(4, 5, dtype=torch.float64, requires_grad=True)
     loops = ours.detach().clone().requires_grad_()
-    mine = answer_softmax(ours, rows, answers, smoothing)
-    other = loop_answer_softmax(loops, rows, answers, smoothing)
+    mine = answer_softmax(ours, rows, answers, smoothing, factor, left_out if leave_out else None)
+    other = loop_answer_softmax(loops, rows, answers, smoothing, factor, left_out)
     torch.testing.assert_close(mine, other)
     (mine * 3).backward()
     (other * 3).backward()
@@ -32,20 +42,6 @@ def test_answer_softmax_of_large_scores_is_finite() -> None:
     answer_softmax(scores, torch.tensor([0]), torch.tensor([1])).backward()
     assert scores.grad is not None
     torch.testing.assert_close(scores.grad, torch.tensor([[1.0, -1.0, 0.0]]))
-
-
-@pytest.mark.parametrize("smoothing", [0.0, 0.2])
-def test_masked_softmax_equals_the_loop(smoothing: float) -> None:
-    torch.manual_seed(0)
-    scores = torch.randn(3, 6)
-    wrong = torch.rand(3, 6) < 0.4
-    wrong[torch.arange(3), torch.arange(3)] = False
-    total = 0.0
-    for i in range(3):
-        counted = scores[i][~wrong[i]]
-        normaliser = float(torch.logsumexp(counted, 0))
-        total += normaliser - (1 - smoothing) * float(scores[i, i]) - smoothing * float(counted.mean())
-    assert float(masked_softmax(scores, wrong, smoothing)) == pytest.approx(total / 3, rel=1e-5)
 
 
 @pytest.mark.parametrize("order", [2, 3])
