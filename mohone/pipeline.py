@@ -13,6 +13,7 @@ from mohone.evaluation.metrics import report, tie_warning
 from mohone.evaluation.significance import compare
 from mohone.files import write_json
 from mohone.kge import KGEModel
+from mohone.progress import want_progress
 from mohone.results import RESULT, describe_job, job_table, versions
 from mohone.stages import Stage, Stages
 from mohone.trainers import TrainerFactory
@@ -30,10 +31,11 @@ def run_job(config: Plain, folder: Path) -> Plain:
     Returns:
         the result, as written.
     """
+    want_progress(config["progress"])
     graph: KnowledgeGraph = build("dataset", config["dataset"]).load()
     for line in graph.report.lines():
         log.info("%s", line)
-    trainers = TrainerFactory(config["trainer"], config["logger"]["name"], folder, config["progress"])
+    trainers = TrainerFactory(config["trainer"], config["logger"]["name"], folder)
     stages = Stages(config, graph, trainers)
 
     trained: dict[str, Stage] = {}
@@ -74,7 +76,7 @@ def run_job(config: Plain, folder: Path) -> Plain:
 def _evaluate(graph: KnowledgeGraph, models: dict[str, KGEModel]) -> Plain:
     """Rank the test triples with each model; compare the two if there are two."""
     test = LinkPrediction(graph, "test")
-    ranks = {name: test.ranks(model) for name, model in models.items()}
+    ranks = {name: test.ranks(model, f"test, {name}") for name, model in models.items()}
     out: Plain = {"baseline": None, "infused": None, "significance": None}
     for name, each in ranks.items():
         out[name] = report(each, graph.test, graph)

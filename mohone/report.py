@@ -26,7 +26,7 @@ _HEADER = (
 def markdown_table(folders: list[Path], setting: str = "filtered") -> str:
     """One row for each job: test MRR and Hits@10 before and after, gain in MRR and its p-value.
 
-    A star marks p < 0.05. A failed job has a row that says so.
+    A star marks a gain with p < 0.05. A failed job has a row that says so.
     """
     rows = [_row(result, setting) for _, result in read_results(folders)]
     widths = [max(len(row[i]) for row in [_HEADER, *rows]) for i in range(len(_HEADER))]
@@ -50,7 +50,7 @@ def _row(result: Plain, setting: str) -> tuple[str, ...]:
     return (
         *head,
         f"{before['mrr']:.4f}",
-        f"{after['mrr']:.4f}{star(test['p_value'])}",
+        f"{after['mrr']:.4f}{star(test)}",
         f"{test['delta']:+.4f}",
         f"{test['p_value']:.2g}",
         f"{before['hits@10']:.4f}",

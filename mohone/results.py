@@ -8,12 +8,11 @@ from pathlib import Path
 
 from mohone import __version__
 from mohone.config import Plain
-from mohone.evaluation.link_prediction import SETTINGS
-from mohone.evaluation.significance import LEVEL
 from mohone.files import read_json, write_json
 
 RESULT = "result.json"
 SCHEMA = 1
+LEVEL = 0.05  # Of significance, for the star.
 _PACKAGES = ("torch", "pytorch-lightning", "hydra-core", "omegaconf", "numpy", "scipy")
 
 
@@ -63,9 +62,9 @@ def _natural(path: Path) -> list[tuple[int, int, str]]:
     return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in path.parts]
 
 
-def star(p_value: float) -> str:
-    """A mark for what chance does not explain."""
-    return "*" if p_value < LEVEL else ""
+def star(test: Plain) -> str:
+    """A mark for a gain that chance does not explain."""
+    return "*" if test["delta"] > 0 and test["p_value"] < LEVEL else ""
 
 
 def job_table(result: Plain) -> list[str]:
@@ -73,7 +72,9 @@ def job_table(result: Plain) -> list[str]:
     cell = f"{result['dataset']['name']}, {result['kge_model']}, {result['netemb']}"
     lines = [f"{cell}, seed {result['seed']}: link prediction on the test triples"]
     lines.append(f"{'':24}{'baseline':>10}{'infused':>10}{'gain':>9}{'p':>10}")
-    lines += [_job_row(result, setting, metric) for setting in SETTINGS for metric in ("mrr", "hits@10")]
+    lines += [
+        _job_row(result, setting, metric) for setting in _settings(result) for metric in ("mrr", "hits@10")
+    ]
     if result["selection"]:
         chosen = result["selection"]
         lines.append(
@@ -84,6 +85,10 @@ def job_table(result: Plain) -> list[str]:
     return lines
 
 
+def _settings(result: Plain) -> list[str]:
+    return [name for name, figures in result["baseline"].items() if isinstance(figures, dict)]
+
+
 def _job_row(result: Plain, setting: str, metric: str) -> str:
     before = result["baseline"][setting][metric]
     row = f"{setting + ' ' + metric:24}{before:10.4f}"
@@ -92,5 +97,5 @@ def _job_row(result: Plain, setting: str, metric: str) -> str:
     test = result["significance"][setting][metric]
     return (
         f"{row}{result['infused'][setting][metric]:10.4f}{test['delta']:+9.4f}"
-        f"{test['p_value']:10.2g}{star(test['p_value'])}"
+        f"{test['p_value']:10.2g}{star(test)}"
     )

@@ -7,14 +7,13 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import pytorch_lightning as pl
 import torch
 from torch import Tensor
-from tqdm import tqdm
 
 from mohone.config import Plain, build, settings_of
 from mohone.data import KnowledgeGraph
@@ -22,9 +21,8 @@ from mohone.errors import require_int
 from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.files import read_json, write_json
 from mohone.graph.adjacency import Graph
-from mohone.infusion.callback import RetrofitCallback
+from mohone.infusion.infuse import infuse
 from mohone.infusion.neighbors import nearest_neighbors
-from mohone.infusion.selection import select
 from mohone.infusion.settings import Retrofit
 from mohone.kge import KGEModel, Reciprocal, Regime
 from mohone.kge.fit import fit
@@ -113,7 +111,7 @@ class Stages:
 
         def train(folder: Path) -> Plain:
             model = self._new_model()
-            info = self._fit(model, self._fit_settings, "baseline")
+            info = self._fit(model, self._fit_settings, stage="baseline")
             torch.save(model.state_dict(), folder / "model.pt")
             return info
 
@@ -131,7 +129,14 @@ class Stages:
                 self._retrofit.metric,
                 excluded=graph.isolated,
             )
-            info = self._infuse(model, nearest)
+            info = infuse(
+                model,
+                nearest,
+                self._retrofit,
+                self._fit_settings,
+                self._validation.mrr,
+                partial(self._fit, stage="infusion"),
+            )
             torch.save(model.state_dict(), folder / "model.pt")
             return info
 
@@ -173,51 +178,10 @@ class Stages:
         neighborhood: Neighborhood = build("netemb", self._config["netemb"], without=_keys(LearnSettings))
         return neighborhood
 
-    def _fit(self, model: KGEModel, settings: FitSettings, stage: str, **arguments: Any) -> Plain:
+    def _fit(self, model: KGEModel, settings: FitSettings, **arguments: Any) -> Plain:
         module = KGEModule(model, self._regime, self._validation, settings)
         data = TripleDataModule(self.graph, self._regime, settings.batch_size, self.seed)
-        return fit(module, data, self.trainers, stage=stage, **arguments)
-
-    def _infuse(self, model: KGEModel, nearest: Tensor) -> Plain:
-        chosen = self._retrofit
-        n_points = len(chosen.neighbors) * len(chosen.beta)
-        with tqdm(total=n_points, desc="infusion grid", disable=None) as bar:
-            selection = select(
-                model,
-                nearest,
-                self._validation.mrr,
-                neighbors=chosen.neighbors,
-                betas=chosen.beta,
-                alpha=chosen.alpha,
-                iterations=chosen.iterations,
-                on_point=bar.update,
-            )
-        callback = RetrofitCallback(
-            nearest[:, : selection.neighbors],
-            selection.beta,
-            selection.alpha,
-            chosen.iterations,
-            chosen.thaw_epoch,
-        )
-        info: Plain = {"selection": selection.to_dict()}
-        if selection.beta == 0 or chosen.retrain_epochs == 0:
-            callback.retrofit_and_freeze(model)
-            valid_mrr = selection.valid_mrr_retrofitted
-        else:
-            settings = dataclasses.replace(
-                self._fit_settings,
-                lr=self._fit_settings.lr * chosen.retrain_lr_factor,
-                schedule="constant",
-                max_epochs=chosen.retrain_epochs,
-                patience=chosen.retrain_patience,
-                validate_every=1,
-            )
-            info["retraining"] = self._fit(
-                model, settings, "infusion", callbacks=(callback,), from_start=True
-            )
-            valid_mrr = info["retraining"]["valid_mrr"]
-        info["selection"]["valid_mrr_infused"] = valid_mrr
-        return info
+        return fit(module, data, self.trainers, **arguments)
 
     def _stage(
         self,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
@@ -16,6 +15,7 @@ from pytorch_lightning.loggers import CSVLogger, Logger
 
 from mohone.config import Plain
 from mohone.errors import ConfigError, require_choice
+from mohone.progress import progress_shown
 
 LOGGERS = ("csv", "none")
 _QUIET = ("pytorch_lightning", "lightning", "lightning.pytorch", "lightning.fabric")
@@ -43,14 +43,12 @@ class TrainerFactory:
         trainer: keyword arguments of Lightning's Trainer.
         logger: `csv` or `none`.
         folder: where the curves go, in a folder for each stage.
-        progress: show progress bars, if there is a terminal to show them on.
     """
 
-    def __init__(self, trainer: Plain, logger: str, folder: Path, progress: bool = True) -> None:
+    def __init__(self, trainer: Plain, logger: str, folder: Path) -> None:
         self.arguments = {key: value for key, value in trainer.items() if key != "name"}
         self.logger = require_choice("logger.name", logger, LOGGERS)
         self.folder = folder
-        self.progress = progress and sys.stderr.isatty()
 
     def __call__(self, stage: str, callbacks: Iterable[Callback] = (), **arguments: Any) -> pl.Trainer:
         """A Trainer that nobody has used.
@@ -58,7 +56,7 @@ class TrainerFactory:
         Raises:
             ConfigError: if Lightning refuses the `trainer` group.
         """
-        bar = [TQDMProgressBar(refresh_rate=20)] if self.progress else []
+        bar = [TQDMProgressBar(refresh_rate=20)] if progress_shown() else []
         try:
             return pl.Trainer(
                 **self.arguments,
@@ -67,7 +65,7 @@ class TrainerFactory:
                 logger=self._logger(stage),
                 enable_checkpointing=False,
                 enable_model_summary=False,
-                enable_progress_bar=self.progress,
+                enable_progress_bar=progress_shown(),
                 num_sanity_val_steps=0,
                 log_every_n_steps=1_000_000,
                 default_root_dir=self.folder,

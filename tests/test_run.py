@@ -188,7 +188,7 @@ def test_a_folder_with_a_result_is_not_written_over(tmp_path: Path) -> None:
     (before,) = results(tmp_path)
     again = mohone(tmp_path, *arguments, "seed=1")
     assert again.returncode == 1
-    assert "must be a new folder, but holds a result already" in again.stdout
+    assert "The folder of a job must be a new one" in again.stdout
     assert results(tmp_path) == [before]
     assert before["infused"] is None
 

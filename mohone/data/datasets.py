@@ -9,12 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tqdm import tqdm
-
 from mohone.data.knowledge_graph import SPLITS, KnowledgeGraph, build_knowledge_graph, fingerprint
 from mohone.data.reading import TripleFile, read_triples
 from mohone.errors import ConfigError, DataError
 from mohone.files import replacing
+from mohone.progress import progress_bar
 
 _SUFFIXES = (".txt", ".tsv")
 _TIMEOUT_S = 30
@@ -102,12 +101,11 @@ class PublishedDataset:
                 urllib.request.urlopen(url, timeout=_TIMEOUT_S) as response,
                 replacing(path) as part,
                 part.open("wb") as file,
-                tqdm(
-                    total=int(response.headers.get("Content-Length") or 0) or None,
-                    desc=f"downloading {self.name}/{split}.txt",
+                progress_bar(
+                    f"downloading {self.name}/{split}.txt",
+                    int(response.headers.get("Content-Length") or 0) or None,
                     unit="B",
                     unit_scale=True,
-                    disable=None,
                 ) as bar,
             ):
                 while block := response.read(1 << 16):

@@ -17,6 +17,7 @@ from torch import Tensor
 from mohone.data import SIDES, GroupIndex, KnowledgeGraph, answer_column, query_keys
 from mohone.errors import TrainingError, require_choice
 from mohone.evaluation.ranks import Pairs, Ranks, rank_all, rank_among
+from mohone.progress import progress_bar
 
 SETTINGS = ("filtered", "typed", "typed_train")
 _CHUNK_ELEMENTS = 1 << 21  # A score matrix of 8 MB: memory stays constant and the cache warm.
@@ -68,8 +69,12 @@ class LinkPrediction:
         }
 
     @torch.no_grad()
-    def ranks(self, model: Scorer) -> dict[str, Ranks]:
+    def ranks(self, model: Scorer, description: str | None = None) -> dict[str, Ranks]:
         """Rank all triples of the split.
+
+        Args:
+            model: what gives the scores.
+            description: of a progress bar; None: there is none.
 
         Returns:
             for each setting the ranks of `2 n` queries: first the n tails, then the n heads, both in the
@@ -79,7 +84,7 @@ class LinkPrediction:
             TrainingError: if a score is not finite.
         """
         parts: dict[str, list[Ranks]] = {setting: [] for setting in self.settings}
-        for side, triples in self._chunks():
+        for side, triples in self._chunks(description):
             scores = _score(model, side, triples)
             answers = triples[:, answer_column(side)]
             for setting, ranks in self._rank_chunk(scores, side, triples, answers):
@@ -90,10 +95,12 @@ class LinkPrediction:
         """Filtered (or the first setting's) mean reciprocal rank."""
         return float(self.ranks(model)[self.settings[0]].mean.reciprocal().mean())
 
-    def _chunks(self) -> Iterator[tuple[str, Tensor]]:
-        for side in SIDES:
-            for triples in self.triples.split(self._chunk):
-                yield side, triples
+    def _chunks(self, description: str | None) -> Iterator[tuple[str, Tensor]]:
+        with progress_bar(description, 2 * len(self.triples)) as bar:
+            for side in SIDES:
+                for triples in self.triples.split(self._chunk):
+                    yield side, triples
+                    bar.update(len(triples))
 
     def _rank_chunk(
         self, scores: Tensor, side: str, triples: Tensor, answers: Tensor

@@ -7,8 +7,6 @@ from scipy import stats
 
 from mohone.evaluation.ranks import Ranks
 
-LEVEL = 0.05
-
 
 def compare(baseline: Ranks, infused: Ranks) -> dict[str, dict[str, float]]:
     """Gain and two-sided p-value of the same queries under two models.

@@ -33,6 +33,15 @@ def chebyshev_coefficients(scale: float, tolerance: float = 1e-7) -> np.ndarray:
         n_terms *= 2
 
 
+def check_kernel(scale: object, laplacian: object) -> tuple[float, str]:
+    """Both, if they can be.
+
+    Raises:
+        ConfigError: unless the scale is >= 0 and the Laplacian is one of `LAPLACIANS`.
+    """
+    return require_float("scale", scale), require_choice("laplacian", laplacian, LAPLACIANS)
+
+
 class HeatKernel:
     """Rows of the heat kernel of `graph` at `scale`, computed block by block and never held.
 
@@ -52,8 +61,7 @@ class HeatKernel:
         laplacian: str = "random_walk",
         tolerance: float = 1e-7,
     ) -> None:
-        self.scale = require_float("scale", scale)
-        self.laplacian = require_choice("laplacian", laplacian, LAPLACIANS)
+        self.scale, self.laplacian = check_kernel(scale, laplacian)
         self.n_nodes = graph.n_nodes
         self._coefficients = chebyshev_coefficients(self.scale, tolerance)
         self._operator = _operator(graph, laplacian)

@@ -111,4 +111,11 @@ def fit(
         callbacks=[*callbacks, best, EpochLines(stage)],
     )
     trainer.fit(module, data)
+    log.info(
+        "%s: best validation MRR %.4f after epoch %d of %d",
+        stage,
+        best.score,
+        best.epoch,
+        len(module.history),
+    )
     return {"best_epoch": best.epoch, "valid_mrr": best.score, "history": module.history}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor
 
 from mohone.graph.adjacency import Graph
-from mohone.graph.heat_kernel import HeatKernel
+from mohone.graph.heat_kernel import HeatKernel, check_kernel
 from mohone.netemb.neighborhood import Neighborhood
 
 
@@ -19,7 +19,7 @@ class SharedNeighborhood(Neighborhood):
 
     def __init__(self, scale: float = 5.0, laplacian: str = "random_walk") -> None:
         super().__init__()
-        self.scale, self.laplacian = scale, laplacian
+        self.scale, self.laplacian = check_kernel(scale, laplacian)
 
     def observe(self, graph: Graph) -> None:
         """Set up the kernel."""

@@ -8,10 +8,8 @@ from torch import Tensor
 from mohone.errors import require_float, require_int
 from mohone.graph.adjacency import Graph
 from mohone.graph.divergence import jensen_shannon, log_histograms
-from mohone.graph.heat_kernel import HeatKernel
-from mohone.netemb.neighborhood import Neighborhood
-
-_BLOCK = 64
+from mohone.graph.heat_kernel import HeatKernel, check_kernel
+from mohone.netemb.neighborhood import Neighborhood, node_blocks
 
 
 class StructuralRole(Neighborhood):
@@ -42,15 +40,19 @@ class StructuralRole(Neighborhood):
         temperature: float = 0.25,
     ) -> None:
         super().__init__()
-        self.scale, self.laplacian = scale, laplacian
+        self.scale, self.laplacian = check_kernel(scale, laplacian)
         self.n_bins = require_int("netemb.n_bins", n_bins, 2)
         self.temperature = require_float("netemb.temperature", temperature, strict=True)
 
     def observe(self, graph: Graph) -> None:
         """Compute the histogram of each node's heat values."""
         kernel = HeatKernel(graph, self.scale, self.laplacian)
-        blocks = torch.arange(graph.n_nodes).split(_BLOCK)
-        self._histograms = torch.cat([log_histograms(kernel.rows(nodes), self.n_bins) for nodes in blocks])
+        self._histograms = torch.cat(
+            [
+                log_histograms(kernel.rows(nodes), self.n_bins)
+                for nodes in node_blocks(graph.n_nodes, "StructuralRole: histograms")
+            ]
+        )
 
     def block(self, nodes: Tensor) -> Tensor:
         """Weights from the standardised divergences."""

@@ -1,0 +1,27 @@
+"""Progress bars: one switch for all of them, and none where no terminal would show them."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from tqdm import tqdm
+
+_wanted = True
+
+
+def want_progress(wanted: bool) -> None:
+    """Switch progress bars on or off for this process."""
+    global _wanted
+    _wanted = wanted
+
+
+def progress_shown() -> bool:
+    """Are bars wanted, and is there a terminal?"""
+    return _wanted and sys.stderr.isatty()
+
+
+def progress_bar(description: str | None, total: int | None, **arguments: Any) -> tqdm[Any]:
+    """A bar of tqdm's, silent where none is shown or it has nothing to say."""
+    silent = description is None or not progress_shown()
+    return tqdm(desc=description, total=total, disable=silent, **arguments)
