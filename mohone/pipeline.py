@@ -42,31 +42,18 @@ def run_job(config: Plain, folder: Path) -> Plain:
     if stages.has_netemb:
         trained["netemb"] = stages.netemb()
     trained["baseline"] = stages.baseline()
+    models = {"baseline": stages.read_model(trained["baseline"])}
     if stages.has_infusion:
         trained["infusion"] = stages.infusion(trained["netemb"], trained["baseline"])
+        models["infused"] = stages.read_model(trained["infusion"])
 
     start = time.perf_counter()
-    evaluated = _evaluate(
-        graph,
-        {
-            name: stages.read_model(trained[stage])
-            for name, stage in (("baseline", "baseline"), ("infused", "infusion"))
-            if stage in trained
-        },
-    )
-    seconds = {stage: each.seconds for stage, each in trained.items()}
+    figures = _evaluate(graph, models)
+    seconds = {name: stage.seconds for name, stage in trained.items()}
     seconds["evaluation"] = time.perf_counter() - start
-    result = {
-        **describe_job(config, "ok"),
-        "dataset": _describe_dataset(graph),
-        **evaluated,
-        "selection": trained["infusion"].info["selection"] if "infusion" in trained else None,
-        "stages": {name: _describe_stage(stage) for name, stage in trained.items()},
-        "seconds": seconds,
-        "reused": [name for name, stage in trained.items() if stage.reused],
-        "versions": versions(),
-        "config": config,
-    }
+
+    result = {**describe_job(config, "ok"), **_describe_run(graph, trained), **figures}
+    result |= {"seconds": seconds, "versions": versions(), "config": config}
     write_json(folder / RESULT, result)
     for line in job_table(result):
         log.info("%s", line)
@@ -92,19 +79,24 @@ def _evaluate(graph: KnowledgeGraph, models: dict[str, KGEModel]) -> Plain:
     return out
 
 
-def _describe_dataset(graph: KnowledgeGraph) -> Plain:
+def _describe_run(graph: KnowledgeGraph, trained: dict[str, Stage]) -> Plain:
+    """The data set, what was chosen on validation, and what each stage noted, without its curves."""
     return {
-        "name": graph.name,
-        "fingerprint": graph.fingerprint,
-        "n_entities": graph.n_entities,
-        "n_relations": graph.n_relations,
-        "n_train": len(graph.train),
-        "n_valid": len(graph.valid),
-        "n_test": len(graph.test),
-        "report": graph.report.to_dict(),
+        "dataset": {
+            "name": graph.name,
+            "fingerprint": graph.fingerprint,
+            "n_entities": graph.n_entities,
+            "n_relations": graph.n_relations,
+            "n_train": len(graph.train),
+            "n_valid": len(graph.valid),
+            "n_test": len(graph.test),
+            "report": graph.report.to_dict(),
+        },
+        "selection": trained["infusion"].info["selection"] if "infusion" in trained else None,
+        "stages": {
+            name: {"key": stage.key}
+            | {k: v for k, v in stage.info.items() if isinstance(v, int | float | str)}
+            for name, stage in trained.items()
+        },
+        "reused": [name for name, stage in trained.items() if stage.reused],
     }
-
-
-def _describe_stage(stage: Stage) -> Plain:
-    """Its key and what it noted, without the curves."""
-    return {"key": stage.key} | {k: v for k, v in stage.info.items() if isinstance(v, int | float | str)}
