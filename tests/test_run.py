@@ -128,7 +128,7 @@ def test_relative_paths_start_where_the_command_is_typed(tmp_path: Path) -> None
     write_folder(tmp_path / "D", BASE)
     arguments = ["dataset=folder", "dataset.path=./D", *TINY]
     for more in ([], ["hydra.job.chdir=true"], ["-m", "seed=1,2"]):
-        ran = mohone(tmp_path, *arguments, *more)
+        ran = mohone(tmp_path, *more, *arguments)
         assert ran.returncode == 0, ran.stderr
     assert {path.name for path in tmp_path.iterdir()} == {"D", "outputs"}
     assert len(results(tmp_path)) == 4

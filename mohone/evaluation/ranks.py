@@ -69,7 +69,7 @@ def rank_all(scores: Tensor, answers: Tensor, known: Pairs) -> Ranks:
         known: rows and columns of all known answers; the right one may be among them.
     """
     gold = scores.gather(1, answers[:, None])
-    above, level = (scores > gold).sum(1), (scores == gold).sum(1)
+    above, level = _row_counts(scores > gold), _row_counts(scores == gold)
     everyone = _Counts(above, level, torch.full_like(above, scores.shape[1]))
     rows, columns = torch.arange(len(answers), device=scores.device), answers
     itself = _count_pairs(scores, gold, rows, columns)
@@ -90,6 +90,11 @@ def rank_among(scores: Tensor, answers: Tensor, candidates: Pairs, known: Pairs)
     some = _count_pairs(scores, gold, *_without_answer(candidates, answers))
     others = _count_pairs(scores, gold, *_without_answer(known, answers))
     return some.minus(others).ranks(gold[:, 0])
+
+
+def _row_counts(mask: Tensor) -> Tensor:
+    """How many are true in each row. (Bytes summed in 32 bits: a third of the time of summing bools.)"""
+    return mask.view(torch.uint8).sum(1, dtype=torch.int32).long()
 
 
 def _without_answer(pairs: Pairs, answers: Tensor) -> Pairs:

@@ -51,7 +51,7 @@ class TransE(KGEModel):
         if self.norm == 1:
             return -torch.cdist(q, table, p=1.0)
         squares = torch.addmm(table.square().sum(1), q, table.T, alpha=-2.0)
-        squares = squares + q.square().sum(1, keepdim=True)
+        squares.add_(q.square().sum(1, keepdim=True))
         return -squares.clamp(min=_LEAST_SQUARE).sqrt()
 
     def score_triples(self, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:

@@ -44,7 +44,7 @@ def test_the_retrofitted_state_competes_with_the_retrained(
     model = new_transe(umls)
     train(umls, model, REGIME, settings(max_epochs=8))
     entity, relation = model.entity.detach().clone(), model.relation.detach().clone()
-    bad = settings(optimizer="sgd", lr=50.0, patience=1)
+    bad = settings(optimizer="sgd", lr=1e4, patience=1)
     info = train(umls, model, REGIME, bad, callbacks=(callback(nearest),), from_start=True)
     assert info["best_epoch"] == 0
     assert torch.equal(model.entity, retrofit(entity, nearest[:, :4], 0.5))
