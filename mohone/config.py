@@ -17,6 +17,8 @@ from mohone.errors import ConfigError, MohoneError
 
 Plain = dict[str, Any]
 T = TypeVar("T")
+GROUPS = ("dataset", "kge_model", "training", "netemb", "infusion", "trainer", "logger")
+KEYS = (*GROUPS, "recipe", "seed", "dim", "data_dir", "store_dir", "allocator", "progress")
 PATHS = ("dataset.path", "dataset.data_dir", "data_dir", "store_dir")
 
 
@@ -34,12 +36,33 @@ def to_plain(config: DictConfig) -> Plain:
     return {str(key): value for key, value in plain.items()}
 
 
+def check_keys(config: Mapping[str, Any]) -> None:
+    """Refuse keys that nothing reads; those of groups with a `_target_` are checked when it is built.
+
+    Raises:
+        ConfigError: a key that is none.
+    """
+    _check_keys("", config, KEYS)
+    _check_keys("logger.", config["logger"], ("name",))
+    for group in ("netemb", "infusion"):
+        if "_target_" not in config[group]:
+            _check_keys(f"{group}.", config[group], ("name",))
+
+
+def _check_keys(prefix: str, node: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    for key in node:
+        if key not in known:
+            raise ConfigError(f"`{prefix}{key}` must be one of {', '.join(known)}, but is none of them.")
+
+
 def absolute_paths(config: Plain, folder: Path) -> Plain:
     """Make the configured paths mean the same wherever the job runs: relative ones start at `folder`."""
     out = {key: dict(value) if isinstance(value, dict) else value for key, value in config.items()}
     for dotted in PATHS:
         group, _, key = dotted.rpartition(".")
         node: Plain = out[group] if group else out
+        if isinstance(node.get(key), int | float):
+            node[key] = str(node[key])  # A folder called 2024 is a number to YAML.
         if isinstance(node.get(key), str):
             node[key] = str((folder / Path(node[key]).expanduser()).resolve())
     return out

@@ -19,14 +19,27 @@ class TrainingError(MohoneError):
     """A training that broke down: a loss or score that is not finite."""
 
 
-def require_int(name: str, value: object, minimum: int) -> int:
-    """Return `value` if it is an integer of at least `minimum`.
+def require_int(name: str, value: object, minimum: int, maximum: int | None = None) -> int:
+    """Return `value` if it is an integer in `[minimum, maximum]`.
 
     Raises:
         ConfigError: if it is not.
     """
     if isinstance(value, bool) or not isinstance(value, int) or value < minimum:
         raise ConfigError(f"`{name}` must be an integer >= {minimum}, but is {value!r}.")
+    if maximum is not None and value > maximum:
+        raise ConfigError(f"`{name}` must be an integer <= {maximum}, but is {value!r}.")
+    return value
+
+
+def require_bool(name: str, value: object) -> bool:
+    """Return `value` if it is true or false.
+
+    Raises:
+        ConfigError: if it is not.
+    """
+    if not isinstance(value, bool):
+        raise ConfigError(f"`{name}` must be true or false, but is {value!r}.")
     return value
 
 

@@ -29,7 +29,7 @@ def replacing(path: Path) -> Iterator[Path]:
 def write_text(path: Path, text: str) -> None:
     """Write `text` to `path` as UTF-8, atomically."""
     with replacing(path) as part:
-        part.write_text(text, encoding="utf-8")
+        part.write_text(text, encoding="utf-8", errors="surrogateescape")
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -39,4 +39,4 @@ def write_json(path: Path, value: Any) -> None:
 
 def read_json(path: Path) -> Any:
     """Read a JSON file."""
-    return json.loads(path.read_text(encoding="utf-8"))
+    return json.loads(path.read_text(encoding="utf-8", errors="surrogateescape"))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from mohone.config import Plain, build
 from mohone.data import KnowledgeGraph
+from mohone.errors import require_bool
 from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.evaluation.metrics import report, tie_warning
 from mohone.evaluation.significance import compare
@@ -31,7 +32,7 @@ def run_job(config: Plain, folder: Path) -> Plain:
     Returns:
         the result, as written.
     """
-    want_progress(config["progress"])
+    want_progress(require_bool("progress", config["progress"]))
     graph: KnowledgeGraph = build("dataset", config["dataset"]).load()
     for line in graph.report.lines():
         log.info("%s", line)

@@ -10,6 +10,7 @@ from mohone.config import Plain
 from mohone.results import read_results, star
 
 _HEADER = (
+    "job",
     "data set",
     "model",
     "netemb",
@@ -24,11 +25,11 @@ _HEADER = (
 
 
 def markdown_table(folders: list[Path], setting: str = "filtered") -> str:
-    """One row for each job: test MRR and Hits@10 before and after, gain in MRR and its p-value.
+    """One row for each job, named by its folder: test MRR and Hits@10 before and after, gain and p-value.
 
     A star marks a gain with p < 0.05. A failed job has a row that says so.
     """
-    rows = [_row(result, setting) for _, result in read_results(folders)]
+    rows = [_row(path.parent.name, result, setting) for path, result in read_results(folders)]
     widths = [max(len(row[i]) for row in [_HEADER, *rows]) for i in range(len(_HEADER))]
     rule = tuple("-" * width for width in widths)
     lines = [
@@ -38,9 +39,9 @@ def markdown_table(folders: list[Path], setting: str = "filtered") -> str:
     return f"Link prediction on test, {setting} (MRR unless named)\n\n" + "\n".join(lines) + "\n"
 
 
-def _row(result: Plain, setting: str) -> tuple[str, ...]:
+def _row(job: str, result: Plain, setting: str) -> tuple[str, ...]:
     name = result["kge_model"] + (f" ({result['training']})" if result["training"] else "")
-    head = (result["dataset"]["name"], name, result["netemb"], str(result["seed"]))
+    head = (job, result["dataset"]["name"], name, result["netemb"], str(result["seed"]))
     if result["status"] != "ok":
         return (*head, "failed", *[""] * (len(_HEADER) - len(head) - 1))
     before, after = result["baseline"][setting], result["infused"] and result["infused"][setting]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import platform
+import sys
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from mohone import __version__
 from mohone.config import Plain
@@ -28,14 +31,16 @@ def describe_job(config: Plain, status: str, error: str | None = None) -> Plain:
         "schema": SCHEMA,
         "status": status,
         "error": error,
-        "dataset": {"name": config["dataset"]["name"]},
-        "kge_model": config["kge_model"]["name"],
-        "netemb": config["netemb"]["name"],
-        "infusion": config["infusion"]["name"],
-        "training": config["training"]["name"],
-        "recipe": config["recipe"],
-        "seed": config["seed"],
+        "dataset": {"name": _name(config, "dataset")},
+        **{group: _name(config, group) for group in ("kge_model", "netemb", "infusion", "training")},
+        "recipe": config.get("recipe"),
+        "seed": config.get("seed"),
     }
+
+
+def _name(config: Plain, group: str) -> str:
+    node = config.get(group)
+    return str(node.get("name")) if isinstance(node, dict) else str(node)
 
 
 def versions() -> dict[str, str]:
@@ -48,18 +53,42 @@ def versions() -> dict[str, str]:
 
 
 def write_failed(folder: Path, config: Plain, error: str) -> None:
-    """Write the result of a job that failed."""
+    """Write the result of a job that failed, of whatever configuration."""
+    config = _json_ready(config)
     write_json(folder / RESULT, {**describe_job(config, "failed", error), "config": config})
 
 
+def _json_ready(value: Any) -> Any:
+    """The same with numbers that JSON does not know (NaN, infinity) as texts."""
+    if isinstance(value, dict):
+        return {key: _json_ready(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_json_ready(each) for each in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
 def read_results(folders: list[Path]) -> list[tuple[Path, Plain]]:
-    """All results at or below the folders, in the order of their paths, numbers by value."""
+    """All results at or below the folders, in the order of their paths, numbers by value.
+
+    Files of that name that are no results are passed over, with a line on stderr.
+    """
     paths = {path for folder in folders for path in folder.rglob(RESULT)}
-    return [(path, read_json(path)) for path in sorted(paths, key=_natural)]
+    found = []
+    for path in sorted(paths, key=_natural):
+        try:
+            result = read_json(path)
+            known = isinstance(result, dict) and result.get("schema") == SCHEMA
+        except (ValueError, OSError):
+            known = False
+        if known:
+            found.append((path, result))
+        else:
+            print(f"{path} is no result of this program and is passed over.", file=sys.stderr)
+    return found
 
 
 def _natural(path: Path) -> list[tuple[int, int, str]]:
-    return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in path.parts]
+    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in path.parts]
 
 
 def star(test: Plain) -> str:

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from mohone.config import Plain, build, settings_of
 from mohone.data import KnowledgeGraph
-from mohone.errors import require_int
+from mohone.errors import require_bool, require_int
 from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.files import read_json, write_json
 from mohone.graph.adjacency import Graph
@@ -33,6 +33,7 @@ from mohone.store import StageStore, stage_key
 from mohone.trainers import TrainerFactory
 
 log = logging.getLogger(__name__)
+_LAST_SEED = 2**32 - 1
 
 
 @dataclass(frozen=True)
@@ -66,8 +67,9 @@ class Stages:
 
     def __init__(self, config: Plain, graph: KnowledgeGraph, trainers: TrainerFactory) -> None:
         self.graph, self.trainers = graph, trainers
-        self.seed = require_int("seed", config["seed"], 0)
+        self.seed = require_int("seed", config["seed"], 0, _LAST_SEED)
         self.store = StageStore(Path(config["store_dir"]))
+        self.store.check()
         self._config = config
         self._fit_settings: FitSettings = settings_of(FitSettings, config["training"])
         self._regime: Regime = build("training", config["training"], without=_keys(FitSettings))
@@ -100,7 +102,7 @@ class Stages:
             return {
                 "n_edges": graph.n_edges,
                 "n_isolated": int(graph.isolated.sum()),
-                "loss": history[-1]["loss"],
+                "loss": history[-1]["loss"] if history else None,
                 "history": history,
             }
 
@@ -164,7 +166,8 @@ class Stages:
 
     def _new_model(self) -> KGEModel:
         node = self._config["kge_model"]
-        n_relations = self.graph.n_relations * (2 if node["reciprocal"] else 1)
+        reciprocal = require_bool("kge_model.reciprocal", node["reciprocal"])
+        n_relations = self.graph.n_relations * (2 if reciprocal else 1)
         model: KGEModel = build(
             "kge_model",
             node,
@@ -172,7 +175,7 @@ class Stages:
             n_entities=self.graph.n_entities,
             n_relations=n_relations,
         )
-        return Reciprocal(model) if node["reciprocal"] else model
+        return Reciprocal(model) if reciprocal else model
 
     def _new_neighborhood(self) -> Neighborhood:
         neighborhood: Neighborhood = build("netemb", self._config["netemb"], without=_keys(LearnSettings))

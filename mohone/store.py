@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import logging
 import shutil
+import tempfile
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
+from mohone.errors import ConfigError
+
+log = logging.getLogger(__name__)
 FORMAT = 1  # Raise it when the same configuration would give other results than before.
 
 
@@ -61,11 +67,10 @@ class StageStore:
             the folder, and whether it was there already.
         """
         home = self.root / stage
-        home.mkdir(parents=True, exist_ok=True)
         place = home / key
         if place.is_dir():
             return place, True
-        with FileLock(home / f"{key}.lock"):
+        with self._locked(home, key):
             if place.is_dir():
                 return place, True
             for left in home.glob(f"{key}.part-*"):  # By a run that was killed: we hold its lock.
@@ -79,3 +84,32 @@ class StageStore:
                 shutil.rmtree(part, ignore_errors=True)
                 raise
         return place, False
+
+    def check(self) -> None:
+        """Make the root.
+
+        Raises:
+            ConfigError: if it cannot be written.
+        """
+        try:
+            self.root.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=self.root):
+                pass
+        except OSError as error:
+            raise ConfigError(
+                f"`store_dir` must be a folder that can be written, but {self.root} is not: {error.strerror}."
+            ) from None
+
+    @contextlib.contextmanager
+    def _locked(self, home: Path, key: str) -> Iterator[None]:
+        home.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(home / f"{key}.lock")
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            log.info("%s: waiting for another job that trains the same", home.name)
+            lock.acquire()
+        try:
+            yield
+        finally:
+            lock.release()

@@ -19,18 +19,23 @@ TABLE = "table.md"
 FAILURES: dict[str, str] = {}  # A sentence for each failed job's folder; the exit code depends on it.
 
 
+def _sweep_folder(config: DictConfig) -> Path:
+    """Its path from where the command was typed, wherever the process is now."""
+    return Path(config.hydra.runtime.cwd) / str(config.hydra.sweep.dir)
+
+
 class SweepTable(Callback):
     """Hydra's callback of a multirun; needs no state of the jobs, so they may run in other processes."""
 
     def on_job_end(self, config: DictConfig, job_return: JobReturn, **kwargs: Any) -> None:  # noqa: ARG002
         """Write the table so far."""
         if config.hydra.mode == RunMode.MULTIRUN:
-            sweep = Path(config.hydra.sweep.dir)
+            sweep = _sweep_folder(config)
             write_text(sweep / TABLE, markdown_table([sweep]))
 
     def on_multirun_end(self, config: DictConfig, **kwargs: Any) -> None:  # noqa: ARG002
         """Show the table and all failures."""
-        sweep = Path(config.hydra.sweep.dir)
+        sweep = _sweep_folder(config)
         print(f"\n{markdown_table([sweep])}\n{sweep / TABLE}")
         for path, result in read_results([sweep]):
             if result["status"] != "ok":

@@ -47,6 +47,9 @@ class TrainerFactory:
 
     def __init__(self, trainer: Plain, logger: str, folder: Path) -> None:
         self.arguments = {key: value for key, value in trainer.items() if key != "name"}
+        for key in ("devices", "num_nodes"):
+            if self.arguments.get(key, 1) != 1:
+                raise ConfigError(f"`trainer.{key}` must be 1, but is {self.arguments[key]!r}.")
         self.logger = require_choice("logger.name", logger, LOGGERS)
         self.folder = folder
 

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -127,11 +128,13 @@ def test_models_are_data_only(sweep: tuple[Path, subprocess.CompletedProcess[str
 def test_relative_paths_start_where_the_command_is_typed(tmp_path: Path) -> None:
     write_folder(tmp_path / "D", BASE)
     arguments = ["dataset=folder", "dataset.path=./D", *TINY]
-    for more in ([], ["hydra.job.chdir=true"], ["-m", "seed=1,2"]):
+    for more in ([], ["hydra.job.chdir=true"], ["-m", "hydra.job.chdir=true", "seed=1,2"]):
         ran = mohone(tmp_path, *more, *arguments)
         assert ran.returncode == 0, ran.stderr
     assert {path.name for path in tmp_path.iterdir()} == {"D", "outputs"}
     assert len(results(tmp_path)) == 4
+    (table,) = tmp_path.rglob("table.md")
+    assert sum("| folder" in line for line in table.read_text().split("\n")) == 2
 
 
 def test_a_failing_job_lets_the_others_run(tmp_path: Path) -> None:
@@ -164,6 +167,16 @@ def test_a_failing_job_lets_the_others_run(tmp_path: Path) -> None:
         (["infusion.beta=-1"], "`infusion.beta` must be >= 0, but is -1."),
         (["training.lr=fast"], "`training.lr` must be a number > 0, but is 'fast'."),
         (["trainer.accelerator=abacus"], "`trainer` must suit Lightning's Trainer"),
+        (["training.lr=inf"], "`training.lr` must be > 0, but is inf."),
+        (["netemb.scale=0"], "`netemb.scale` must be > 0, but is 0."),
+        (["kge_model.reciprocal=no"], "`kge_model.reciprocal` must be true or false, but is 'no'."),
+        (["progress=no"], "`progress` must be true or false, but is 'no'."),
+        (["+sed=7"], "`sed` must be one of dataset, kge_model"),
+        (["+logger.foo=1"], "`logger.foo` must be one of name"),
+        (["dim=${nosuch}"], "nosuch"),
+        (["trainer.devices=2"], "`trainer.devices` must be 1, but is 2."),
+        (["store_dir=/dev/null"], "`store_dir` must be a folder that can be written, but /dev/null is not"),
+        (["seed=4294967296"], "`seed` must be an integer <= 4294967295, but is 4294967296."),
         (["seed=-1"], "`seed` must be an integer >= 0, but is -1."),
         (["dataset=folder"], "`dataset.path` must be a folder with train, valid and test files."),
         (["dataset=folder", "dataset.path=no"], "`dataset.path` must be a folder, but"),
@@ -191,6 +204,33 @@ def test_a_folder_with_a_result_is_not_written_over(tmp_path: Path) -> None:
     assert "The folder of a job must be a new one" in again.stdout
     assert results(tmp_path) == [before]
     assert before["infused"] is None
+
+
+def test_a_failed_job_may_be_tried_again_in_its_folder(tmp_path: Path) -> None:
+    arguments = ["dataset=folder", "dataset.path=2024", *TINY, "hydra.run.dir=here"]
+    assert mohone(tmp_path, *arguments).returncode == 1
+    write_folder(tmp_path / "2024", BASE)
+    assert mohone(tmp_path, *arguments).returncode == 0
+    assert [job["status"] for job in results(tmp_path)] == ["ok"]
+
+
+def test_a_terminated_job_does_not_look_like_a_success(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "mohone.run", "netemb.min_steps=1000000", "hydra.run.dir=here"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    while "netemb: training" not in process.stdout.readline():
+        assert process.poll() is None
+    time.sleep(3)  # Into the fit, where Lightning handles the signal.
+    process.terminate()
+    assert process.wait(timeout=60) != 0
+    assert list((tmp_path / "outputs/store/netemb").glob("*.part-*")) == []
+
+
+def test_a_graph_without_edges_has_nothing_to_infuse(tmp_path: Path) -> None:
+    write_folder(tmp_path / "D", {"train": ["a r a", "b r b"], "valid": ["a r b"], "test": ["b r a"]})
+    ran = mohone(tmp_path, "dataset=folder", "dataset.path=D", *TINY)
+    assert ran.returncode == 0, ran.stdout
+    assert "chosen on validation: no infusion" in ran.stdout
 
 
 def test_names_of_any_script_in_a_plain_locale(tmp_path: Path) -> None:

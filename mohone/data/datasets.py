@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import urllib.error
 import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass
+from http.client import HTTPException
 from pathlib import Path
 
 from mohone.data.knowledge_graph import SPLITS, KnowledgeGraph, build_knowledge_graph, fingerprint
@@ -81,14 +81,18 @@ class PublishedDataset:
             path = folder / f"{split}.txt"
             if not path.exists():
                 self._download(split, path)
-            files[split] = read_triples(path)
-            found = fingerprint(files[split].triples)
-            if found != self.sha256[split]:
-                raise DataError(
-                    f"{path} must hold the {split} split of {self.name} (sorted lines with sha256 "
-                    f"{self.sha256[split][:12]}), but holds something else ({found[:12]})."
-                )
+            files[split] = self._read_checked(split, path)
         return build_knowledge_graph(self.name, files)
+
+    def _read_checked(self, split: str, path: Path) -> TripleFile:
+        file = read_triples(path)
+        found = fingerprint(file.triples)
+        if found != self.sha256[split]:
+            raise DataError(
+                f"{path} must hold the {split} split of {self.name} (sorted lines with sha256 "
+                f"{self.sha256[split][:12]}), but holds something else ({found[:12]})."
+            )
+        return file
 
     def _root(self) -> Path:
         named = self.data_dir or os.environ.get("MOHONE_DATA")
@@ -97,26 +101,24 @@ class PublishedDataset:
     def _download(self, split: str, path: Path) -> None:
         url = self.url.format(split=split)
         try:
-            with (
-                urllib.request.urlopen(url, timeout=_TIMEOUT_S) as response,
-                replacing(path) as part,
-                part.open("wb") as file,
-                progress_bar(
-                    f"downloading {self.name}/{split}.txt",
-                    int(response.headers.get("Content-Length") or 0) or None,
-                    unit="B",
-                    unit_scale=True,
-                ) as bar,
-            ):
-                while block := response.read(1 << 16):
-                    file.write(block)
-                    bar.update(len(block))
-        except (OSError, urllib.error.URLError) as error:
+            with replacing(path) as part:
+                self._fetch(url, part, f"downloading {self.name}/{split}.txt")
+                self._read_checked(split, part)
+        except (OSError, HTTPException, DataError) as error:
             raise DataError(
                 f"{self.name} needs {path}, which is not there and could not be downloaded from {url} "
                 f"({error}): put the file there, or name the folder that holds {self.folder}/ by "
                 "`data_dir=FOLDER` or the environment's MOHONE_DATA."
             ) from None
+
+    @staticmethod
+    def _fetch(url: str, path: Path, description: str) -> None:
+        with urllib.request.urlopen(url, timeout=_TIMEOUT_S) as response, path.open("wb") as file:
+            length = int(response.headers.get("Content-Length") or 0) or None
+            with progress_bar(description, length, unit="B", unit_scale=True) as bar:
+                while block := response.read(1 << 16):
+                    file.write(block)
+                    bar.update(len(block))
 
 
 def _read_folder(name: str, folder: Path, delimiter: str = "\t") -> KnowledgeGraph:

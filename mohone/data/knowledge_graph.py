@@ -77,9 +77,19 @@ class KnowledgeGraph:
         return GroupIndex.from_pairs(keys, triples[:, answer_column(side)], max(1, self.n_entities))
 
     def relation_candidates(self, side: str, *splits: str) -> GroupIndex:
-        """The entities seen on `side` of each relation in these splits, by relation."""
+        """The entities seen on `side` of each relation in these splits, by relation.
+
+        Of a relation that train lacks nothing can be known: all entities are its candidates.
+        """
         triples = self.triples(*splits)
-        return GroupIndex.from_pairs(triples[:, 1], triples[:, answer_column(side)], max(1, self.n_entities))
+        unseen = torch.ones(self.n_relations, dtype=torch.bool)
+        unseen[self.train[:, 1]] = False
+        every = torch.cartesian_prod(unseen.nonzero().flatten(), torch.arange(self.n_entities))
+        return GroupIndex.from_pairs(
+            torch.cat([triples[:, 1], every[:, 0]]),
+            torch.cat([triples[:, answer_column(side)], every[:, 1]]),
+            self.n_entities,
+        )
 
 
 def answer_column(side: str) -> int:

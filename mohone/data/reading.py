@@ -39,7 +39,7 @@ def read_triples(path: Path, delimiter: str = "\t") -> TripleFile:
     for number, line in enumerate(lines, start=1):
         line = line.removesuffix("\r")
         fields = line.split(delimiter)
-        if len(fields) == 3 and all(fields):
+        if len(fields) == 3 and all(fields) and (delimiter == "\t" or "\t" not in line):
             triples.append((fields[0], fields[1], fields[2]))
         elif not line.strip(" "):
             n_blank += 1
@@ -53,6 +53,8 @@ def _fault(fields: list[str], delimiter: str) -> str:
         plural = "" if len(fields) == 1 else "s"
         kind = _DELIMITER_WORDS.get(delimiter, f"separated by {delimiter!r}")
         return f"found {len(fields)} field{plural}, wanted 3 (head, relation, tail, {kind})."
+    if all(fields):
+        return "a name must not hold a tab, but one does."
     empty = FIELDS[[bool(field) for field in fields].index(False)]
     return f"the {empty} must be a name, but is empty."
 

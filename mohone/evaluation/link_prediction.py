@@ -127,7 +127,9 @@ def _typed_known(known: Pairs, relation: Tensor, candidates: GroupIndex) -> Pair
 
 def _score(model: Scorer, side: str, triples: Tensor) -> Tensor:
     head, relation, tail = triples.T
-    scores = model.score_tails(head, relation) if side == "tail" else model.score_heads(relation, tail)
+    # In full precision also where training is not: all figures of a job must be comparable.
+    with torch.autocast(triples.device.type, enabled=False):
+        scores = model.score_tails(head, relation) if side == "tail" else model.score_heads(relation, tail)
     # One pass tells in the usual case; a sum can overflow where no score is infinite.
     if not torch.isfinite(scores.sum()) and not torch.isfinite(scores).all():
         bad = int((~torch.isfinite(scores)).any(1).nonzero()[0])

@@ -59,7 +59,7 @@ def report(ranks: dict[str, Ranks], triples: Tensor, graph: KnowledgeGraph) -> d
 
     Returns:
         by setting: the figures over both sides; `tail` and `head` alone; `categories`; `seen_only` (triples
-        whose two entities are in train); `mrr_optimistic` and `mrr_pessimistic`; `n_ranked`.
+        whose entities and relation are in train); `mrr_optimistic` and `mrr_pessimistic`; `n_ranked`.
     """
     return {setting: _report_setting(each, triples, graph) for setting, each in ranks.items()}
 
@@ -69,7 +69,8 @@ def _report_setting(ranks: Ranks, triples: Tensor, graph: KnowledgeGraph) -> dic
     is_tail = torch.arange(2 * n) < n
     names = relation_categories(graph)
     category = torch.tensor([CATEGORIES.index(name) for name in names])[triples[:, 1]].repeat(2)
-    seen = graph.seen_entities[triples[:, [0, 2]]].all(1).repeat(2)
+    seen_relation = torch.isin(triples[:, 1], graph.train[:, 1])
+    seen = (graph.seen_entities[triples[:, [0, 2]]].all(1) & seen_relation).repeat(2)
     out: dict[str, Any] = summarize(ranks)
     out["tail"], out["head"] = _part(ranks, is_tail), _part(ranks, ~is_tail)
     out["categories"] = {name: _part(ranks, category == i) for i, name in enumerate(CATEGORIES)}

@@ -11,6 +11,7 @@ import pytorch_lightning as pl
 from pytorch_lightning.callbacks import Callback
 from torch import Tensor
 
+from mohone.errors import TrainingError
 from mohone.kge.module import VALID_MRR, KGEModule, TripleDataModule
 
 log = logging.getLogger(__name__)
@@ -46,8 +47,13 @@ class BestWeights(Callback):
         if isinstance(pl_module, KGEModule) and pl_module.valid_mrr is not None:
             self._consider(trainer, pl_module, pl_module.valid_mrr, epoch=trainer.current_epoch + 1)
 
-    def on_train_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:  # noqa: ARG002
-        """Put the best weights back."""
+    def on_train_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Validate the last epoch if none of its own did, and put the best weights back."""
+        if isinstance(pl_module, KGEModule) and pl_module.history:
+            last = pl_module.history[-1]
+            if last["valid_mrr"] is None:
+                score = last["valid_mrr"] = pl_module.validation.mrr(pl_module.model)
+                self._consider(trainer, pl_module, score, epoch=len(pl_module.history))
         if self._state:
             pl_module.load_state_dict(self._state)
 
@@ -111,6 +117,8 @@ def fit(
         callbacks=[*callbacks, best, EpochLines(stage)],
     )
     trainer.fit(module, data)
+    if best.epoch < 0:
+        raise TrainingError(f"The {stage} must be trained for an epoch at least, but no epoch ended.")
     log.info(
         "%s: best validation MRR %.4f after epoch %d of %d",
         stage,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -93,23 +94,27 @@ class KGEModule(pl.LightningModule):
         self._n_batches += 1
         return loss
 
-    def on_train_epoch_end(self) -> None:
-        """Log the epoch's mean loss, once; stop if it is not finite."""
-        loss = float(self._loss_sum) / max(1, self._n_batches)
-        self._loss_sum, self._n_batches = 0.0, 0
-        if not torch.isfinite(torch.tensor(loss)):
-            raise TrainingError(
-                f"The loss must be finite, but is {loss} in epoch {self.current_epoch}: "
-                f"lower `training.lr` ({self.settings.lr:g})."
-            )
-        self.log("train/loss", loss)
-        self.history.append({"epoch": self.current_epoch + 1, "loss": loss, "valid_mrr": self.valid_mrr})
-        self.valid_mrr = None
-
     def validation_step(self, batch: Tensor, batch_idx: int) -> None:  # noqa: ARG002
         """Rank all validation triples."""
+        self._mean_loss()  # Divergence is named by its loss, not by the scores it leads to.
         self.valid_mrr = self.validation.mrr(self.model)
         self.log(VALID_MRR, self.valid_mrr, prog_bar=True, batch_size=1)
+
+    def on_train_epoch_end(self) -> None:
+        """Log the epoch's mean loss, once."""
+        loss = self._mean_loss()
+        self.log("train/loss", loss)
+        self.history.append({"epoch": self.current_epoch + 1, "loss": loss, "valid_mrr": self.valid_mrr})
+        self._loss_sum, self._n_batches, self.valid_mrr = 0.0, 0, None
+
+    def _mean_loss(self) -> float:
+        loss = float(self._loss_sum) / max(1, self._n_batches)
+        if not math.isfinite(loss):
+            raise TrainingError(
+                f"The loss must be finite, but is {loss} in epoch {self.current_epoch + 1}: "
+                f"lower `training.lr` ({self.settings.lr:g})."
+            )
+        return loss
 
     def configure_optimizers(self) -> Any:
         """The optimiser of all parameters (it passes over the frozen ones) and its schedule."""

@@ -57,7 +57,7 @@ class NetworkEmbedding(pl.LightningModule):
         if not math.isfinite(loss):
             raise TrainingError(
                 f"The network embedding's loss must be finite, but is {loss} in epoch "
-                f"{self.current_epoch}: lower `netemb.lr` ({self.lr:g})."
+                f"{self.current_epoch + 1}: lower `netemb.lr` ({self.lr:g})."
             )
         self.log("train/loss", loss, prog_bar=True)
         self.history.append({"epoch": self.current_epoch + 1, "loss": loss})
@@ -127,6 +127,8 @@ def learn(
     connected = (~graph.isolated).nonzero().flatten()
     batches = _NodeBatches(connected, settings.batch_size, torch.Generator().manual_seed(seed))
     module = NetworkEmbedding(neighborhood, graph.n_nodes, settings.dim, settings.lr)
+    if len(connected) == 0:
+        return module.vectors.detach().clone(), []
     n_epochs = max(settings.min_epochs, math.ceil(settings.min_steps / max(1, len(batches))))
     trainer = make_trainer("netemb", max_epochs=n_epochs)
     trainer.fit(module, DataLoader(batches, batch_size=None))

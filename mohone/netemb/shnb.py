@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
+from mohone.errors import require_float
 from mohone.graph.adjacency import Graph
 from mohone.graph.heat_kernel import HeatKernel, check_kernel
 from mohone.netemb.neighborhood import Neighborhood
@@ -19,6 +20,7 @@ class SharedNeighborhood(Neighborhood):
 
     def __init__(self, scale: float = 5.0, laplacian: str = "random_walk") -> None:
         super().__init__()
+        require_float("netemb.scale", scale, strict=True)  # At 0 no heat flows.
         self.scale, self.laplacian = check_kernel(scale, laplacian)
 
     def observe(self, graph: Graph) -> None:

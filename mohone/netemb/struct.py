@@ -11,6 +11,8 @@ from mohone.graph.divergence import jensen_shannon, log_histograms
 from mohone.graph.heat_kernel import HeatKernel, check_kernel
 from mohone.netemb.neighborhood import Neighborhood, node_blocks
 
+_TOLERANCE = 1e-11  # Below the lowest bin: the small values of heat are what tells roles apart.
+
 
 class StructuralRole(Neighborhood):
     """N(u) is all nodes, weighted by how like their distribution of heat values is (section 3.3.2).
@@ -40,13 +42,14 @@ class StructuralRole(Neighborhood):
         temperature: float = 0.25,
     ) -> None:
         super().__init__()
+        require_float("netemb.scale", scale, strict=True)  # At 0 no heat flows.
         self.scale, self.laplacian = check_kernel(scale, laplacian)
         self.n_bins = require_int("netemb.n_bins", n_bins, 2)
         self.temperature = require_float("netemb.temperature", temperature, strict=True)
 
     def observe(self, graph: Graph) -> None:
         """Compute the histogram of each node's heat values."""
-        kernel = HeatKernel(graph, self.scale, self.laplacian)
+        kernel = HeatKernel(graph, self.scale, self.laplacian, _TOLERANCE)
         self._histograms = torch.cat(
             [
                 log_histograms(kernel.rows(nodes), self.n_bins)

@@ -103,6 +103,16 @@ def test_failed_download_says_how_to_help_and_leaves_nothing(tmp_path: Path) -> 
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
+def test_a_wrong_download_is_not_kept(tmp_path: Path) -> None:
+    mirror = write_folder(tmp_path / "mirror", BASE)
+    dataset = PublishedDataset(
+        "mine", "base", str(tmp_path / "new"), mirror.as_uri() + "/{split}.txt", dict.fromkeys(BASE, "0" * 64)
+    )
+    with pytest.raises(DataError, match="could not be downloaded"):
+        dataset.load()
+    assert list((tmp_path / "new/base").iterdir()) == []
+
+
 def test_download(tmp_path: Path) -> None:
     mirror = write_folder(tmp_path / "mirror", BASE)
     sha = {s: fingerprint([tuple(x.split()) for x in lines]) for s, lines in BASE.items()}  # type: ignore[misc]

@@ -53,6 +53,11 @@ def test_faults_name_file_and_line(tmp_path: Path, content: bytes, message: str)
         read_triples(write(tmp_path, content))
 
 
+def test_a_name_holds_no_tab(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="line 1: a name must not hold a tab, but one does"):
+        read_triples(write(tmp_path, b"a\tx,r,b\n"), ",")
+
+
 def test_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"nothing\.txt must be a file of triples, but does not exist"):
         read_triples(tmp_path / "nothing.txt")

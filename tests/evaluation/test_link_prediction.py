@@ -112,6 +112,14 @@ def test_typed_train_always_has_the_answer() -> None:
     assert ranks["typed_train"].mean.tolist() == [1.0, 1.0]
 
 
+def test_a_relation_unseen_in_train_has_all_candidates() -> None:
+    graph = graph_of({"train": ["a r b", "c r d"], "valid": ["a r d"], "test": ["a new c"]})
+    ranks = LinkPrediction(graph, "test").ranks(DistMultOfOne([1.0, 4.0, 3.0, 2.0]))
+    for setting in SETTINGS:
+        assert ranks[setting].n_candidates.tolist() == [4, 4]
+        assert ranks[setting].mean.tolist() == [2.0, 4.0]
+
+
 @pytest.mark.parametrize("table", ["relation", "entity"])
 @pytest.mark.parametrize("value", [math.nan, math.inf])
 def test_scores_that_are_not_finite_are_an_error(umls: KnowledgeGraph, table: str, value: float) -> None:

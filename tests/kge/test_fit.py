@@ -75,6 +75,12 @@ def test_a_rare_validation_happens_at_the_end(umls: KnowledgeGraph) -> None:
     assert [epoch["valid_mrr"] is not None for epoch in info["history"]] == [False, True]
 
 
+def test_the_last_epoch_is_validated(umls: KnowledgeGraph) -> None:
+    info = train(umls, new_transe(umls), NegativeSampling(64, 4.0), settings(max_epochs=5, validate_every=2))
+    assert [epoch["valid_mrr"] is not None for epoch in info["history"]] == [False, True, False, True, True]
+    assert info["best_epoch"] == 5
+
+
 def test_the_state_before_training_can_win(umls: KnowledgeGraph) -> None:
     model = new_transe(umls)
     train(umls, model, NegativeSampling(64, 4.0), settings(max_epochs=10))
@@ -95,7 +101,9 @@ def test_same_seed_same_weights(umls: KnowledgeGraph) -> None:
 @pytest.mark.parametrize("regime", [NegativeSampling(16), OneVsAll()])
 def test_divergence_is_named(umls: KnowledgeGraph, cls: type[KGEModel], regime: Regime) -> None:
     model = cls(umls.n_entities, umls.n_relations, 8)
-    with pytest.raises(TrainingError, match=r"must be finite"):
+    with pytest.raises(
+        TrainingError, match=r"The loss must be finite, but is \w+ in epoch \d|Scores must be finite"
+    ):
         train(umls, model, regime, settings(optimizer="sgd", lr=1e20, schedule="constant", max_epochs=5))
 
 
