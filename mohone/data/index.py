@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import torch
 from torch import Tensor
@@ -35,6 +36,20 @@ class GroupIndex:
         offsets = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
         return cls(distinct, offsets, pairs % n_ids, n_ids)
 
+    def to(self, device: torch.device) -> GroupIndex:
+        """The same index on a device; kept, so that asking again moves nothing."""
+        if self.keys.device == device:
+            return self
+        if device not in self._elsewhere:
+            self._elsewhere[device] = GroupIndex(
+                self.keys.to(device), self.offsets.to(device), self.members.to(device), self.n_ids
+            )
+        return self._elsewhere[device]
+
+    @cached_property
+    def _elsewhere(self) -> dict[torch.device, GroupIndex]:
+        return {}
+
     def lookup(self, keys: Tensor) -> tuple[Tensor, Tensor]:
         """All members of each key, as flat pairs.
 
@@ -51,19 +66,16 @@ class GroupIndex:
         counts = torch.where(self.keys[place] == keys, self.offsets[place + 1] - start, 0)
         return expand_ranges(start, counts, self.members)
 
-    def contains(self, keys: Tensor, members: Tensor) -> Tensor:
-        """Whether each `members[i]` belongs to `keys[i]`: `(n,)` of bool."""
-        if len(self.keys) == 0:
-            return torch.zeros_like(keys, dtype=torch.bool)
-        pairs = self._pairs
-        wanted = keys * self.n_ids + members
-        place = torch.searchsorted(pairs, wanted).clamp_(max=len(pairs) - 1)
-        return pairs[place] == wanted
+    def span(self, key: int) -> slice:
+        """Where in `members` those of one key are."""
+        if key not in self._places:
+            return slice(0, 0)
+        return slice(*self._places[key])
 
     @cached_property
-    def _pairs(self) -> Tensor:
-        counts = self.offsets.diff()
-        return self.keys.repeat_interleave(counts) * self.n_ids + self.members
+    def _places(self) -> dict[int, tuple[int, int]]:
+        ends = self.offsets.tolist()
+        return dict(zip(self.keys.tolist(), pairwise(ends), strict=True))
 
 
 def expand_ranges(start: Tensor, counts: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:

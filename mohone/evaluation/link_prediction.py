@@ -9,23 +9,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
+from functools import cached_property
+from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor
 
 from mohone.data import SIDES, GroupIndex, KnowledgeGraph, answer_column, query_keys
 from mohone.errors import TrainingError, require_choice
-from mohone.evaluation.ranks import Pairs, Ranks, rank_all, rank_among
+from mohone.evaluation.ranks import MaskedScores, Ranks, mask_known, rank_all, rank_among
 from mohone.progress import progress_bar
 
 SETTINGS = ("filtered", "typed", "typed_train")
-_CHUNK_ELEMENTS = 1 << 21  # A score matrix of 8 MB: memory stays constant and the cache warm.
-_MAX_CHUNK = 1024
+# Elements of a score matrix: memory stays constant, and 8 MB stay in a processor's cache.
+_CHUNK_ELEMENTS = {"cpu": 1 << 21, "cuda": 1 << 26}
+_MAX_CHUNK = {"cpu": 1024, "cuda": 1 << 14}
 
 
 class Scorer(Protocol):
-    """What can be evaluated: scores of all entities as tails or as heads, higher is better."""
+    """What can be evaluated: scores of all entities as tails or as heads, higher is better.
+
+    It may have a `device`, where queries are to be; else they are on the CPU.
+    """
 
     def score_tails(self, head: Tensor, relation: Tensor) -> Tensor:
         """`(batch, n_entities)`."""
@@ -36,16 +41,27 @@ class Scorer(Protocol):
         ...
 
 
+class _Chunk(NamedTuple):
+    """Queries scored at once, sorted by relation, and where in them each relation is."""
+
+    side: str
+    triples: Tensor
+    relations: list[tuple[int, slice]]
+
+
 class LinkPrediction:
     """Ranks the triples of one split of `graph`; built once, used for any number of models.
 
-    Known answers come from train and valid for `valid`, and from all three splits for `test`.
+    Known answers come from train and valid for `valid`, and from all three splits for `test`. Queries are
+    scored in the order of their relations, so that candidates of a type are columns of a block, and models
+    with a matrix for each relation use it once.
 
     Args:
         graph: the data set.
         split: `valid` or `test`.
         settings: any of `filtered`, `typed`, `typed_train`.
-        chunk: queries scored at a time; None: as many as keep the score matrix at 8 MB.
+        chunk: queries scored at a time; None: as many as keep the score matrix in a processor's cache.
+        known: splits whose triples are known answers, if not the usual ones.
     """
 
     def __init__(
@@ -54,12 +70,14 @@ class LinkPrediction:
         split: str,
         settings: tuple[str, ...] = SETTINGS,
         chunk: int | None = None,
+        known: tuple[str, ...] = (),
     ) -> None:
-        known = ("train", "valid") if split == "valid" else ("train", "valid", "test")
+        known = known or (("train", "valid") if split == "valid" else ("train", "valid", "test"))
         self.settings = tuple(require_choice("settings", setting, SETTINGS) for setting in settings)
         self.triples: Tensor = getattr(graph, split)
-        self.n_relations = graph.n_relations
-        self._chunk = chunk or min(_MAX_CHUNK, max(1, _CHUNK_ELEMENTS // graph.n_entities))
+        self.n_entities, self.n_relations = graph.n_entities, graph.n_relations
+        self._chunk = chunk
+        self._order = self.triples[:, 1].argsort(stable=True)
         self._known = {side: graph.answers(side, *known) for side in SIDES}
         self._candidates = {
             (setting, side): graph.relation_candidates(side, *(known if setting == "typed" else ("train",)))
@@ -78,51 +96,95 @@ class LinkPrediction:
 
         Returns:
             for each setting the ranks of `2 n` queries: first the n tails, then the n heads, both in the
-            order of the split.
+            order of the split; on the CPU.
 
         Raises:
             TrainingError: if a score is not finite.
         """
         parts: dict[str, list[Ranks]] = {setting: [] for setting in self.settings}
-        for side, triples in self._chunks(description):
-            scores = _score(model, side, triples)
-            answers = triples[:, answer_column(side)]
-            for setting, ranks in self._rank_chunk(scores, side, triples, answers):
-                parts[setting].append(ranks)
-        return {setting: Ranks.cat(chunks) for setting, chunks in parts.items()}
+        with progress_bar(description, 2 * len(self.triples)) as bar:
+            for chunk in self._chunks(_device_of(model)):
+                for setting, ranks in self._rank(model, chunk):
+                    parts[setting].append(ranks)
+                bar.update(len(chunk.triples))
+        back = self._order.argsort()
+        both = torch.cat([back, back + len(back)])
+        return {setting: Ranks.cat(each).to("cpu")[both] for setting, each in parts.items()}
+
+    @torch.no_grad()
+    def reciprocal_ranks(self, model: Scorer, rank: int = 0, world: int = 1) -> Tensor:
+        """Sum and number of the reciprocal ranks (filtered, or the first setting's), for a mean of them.
+
+        Args:
+            model: what gives the scores.
+            rank: which of the `world` parts of the split.
+            world: over so many parts every query counts once.
+
+        Returns:
+            `(2,)` float64, on the model's device.
+        """
+        device = _device_of(model)
+        total = torch.zeros(2, dtype=torch.float64, device=device)
+        for chunk in self._chunks(device)[rank::world]:
+            ranks = dict(self._rank(model, chunk))[self.settings[0]].mean
+            total += torch.stack([ranks.reciprocal().sum(), ranks.new_tensor(float(len(ranks)))])
+        return total
 
     def mrr(self, model: Scorer) -> float:
         """Filtered (or the first setting's) mean reciprocal rank."""
-        return float(self.ranks(model)[self.settings[0]].mean.reciprocal().mean())
+        total, n = self.reciprocal_ranks(model).tolist()
+        return float(total / n)
 
-    def _chunks(self, description: str | None) -> Iterator[tuple[str, Tensor]]:
-        with progress_bar(description, 2 * len(self.triples)) as bar:
-            for side in SIDES:
-                for triples in self.triples.split(self._chunk):
-                    yield side, triples
-                    bar.update(len(triples))
+    @cached_property
+    def _plans(self) -> dict[torch.device, list[_Chunk]]:
+        return {}
 
-    def _rank_chunk(
-        self, scores: Tensor, side: str, triples: Tensor, answers: Tensor
-    ) -> Iterator[tuple[str, Ranks]]:
-        known = self._known[side].lookup(query_keys(triples, side, self.n_relations))
+    def _chunks(self, device: torch.device) -> list[_Chunk]:
+        """The chunks of both sides on a device, made once."""
+        if device not in self._plans:
+            fitting = _CHUNK_ELEMENTS.get(device.type, 1 << 21) // self.n_entities
+            size = self._chunk or min(_MAX_CHUNK.get(device.type, 1024), max(1, fitting))
+            parts = self.triples[self._order].split(size)
+            self._plans[device] = [
+                _Chunk(side, part.to(device), _relations(part)) for side in SIDES for part in parts
+            ]
+        return self._plans[device]
+
+    def _rank(self, model: Scorer, chunk: _Chunk) -> Iterator[tuple[str, Ranks]]:
+        side, triples, _ = chunk
+        scores = _score(model, side, triples)
+        known = self._known[side].to(scores.device).lookup(query_keys(triples, side, self.n_relations))
+        masked = mask_known(scores, triples[:, answer_column(side)], known)
         for setting in self.settings:
             if setting == "filtered":
-                yield setting, rank_all(scores, answers, known)
-                continue
-            index = self._candidates[setting, side]
-            candidates = index.lookup(triples[:, 1])
-            yield (
-                setting,
-                rank_among(scores, answers, candidates, _typed_known(known, triples[:, 1], index)),
-            )
+                yield setting, rank_all(masked)
+            else:
+                index = self._candidates[setting, side]
+                yield setting, _rank_typed(masked, chunk, index)
 
 
-def _typed_known(known: Pairs, relation: Tensor, candidates: GroupIndex) -> Pairs:
-    """Those known answers that are candidates of their relation."""
-    rows, columns = known
-    keep = candidates.contains(relation[rows], columns)
-    return rows[keep], columns[keep]
+def _rank_typed(masked: MaskedScores, chunk: _Chunk, candidates: GroupIndex) -> Ranks:
+    """Rank the queries of each relation among its candidates."""
+    device = masked.scores.device
+    members = candidates.to(device).members
+    return Ranks.cat(
+        [rank_among(masked, rows, members[candidates.span(relation)]) for relation, rows in chunk.relations]
+    )
+
+
+def _relations(triples: Tensor) -> list[tuple[int, slice]]:
+    relations, counts = torch.unique_consecutive(triples[:, 1], return_counts=True)
+    ends = counts.cumsum(0).tolist()
+    starts = [0, *ends[:-1]]
+    return [
+        (relation, slice(start, end))
+        for relation, start, end in zip(relations.tolist(), starts, ends, strict=True)
+    ]
+
+
+def _device_of(model: Scorer) -> torch.device:
+    device: torch.device = getattr(model, "device", torch.device("cpu"))
+    return device
 
 
 def _score(model: Scorer, side: str, triples: Tensor) -> Tensor:

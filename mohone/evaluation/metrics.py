@@ -85,7 +85,7 @@ def _part(ranks: Ranks, mask: Tensor) -> dict[str, float] | None:
     """The figures of some queries; None where there are none, so that no average of nothing is shown."""
     if not mask.any():
         return None
-    return summarize(Ranks(ranks.optimistic[mask], ranks.pessimistic[mask], ranks.n_candidates[mask]))
+    return summarize(ranks[mask])
 
 
 def tie_warning(setting: str, figures: dict[str, Any]) -> str | None:

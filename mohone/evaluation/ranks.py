@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -29,6 +30,14 @@ class Ranks:
         """`(n,)` float64: the expected rank when ties are broken by chance. The rank that is reported."""
         return (self.optimistic + self.pessimistic).to(torch.float64) / 2
 
+    def __getitem__(self, queries: Tensor) -> Ranks:
+        """The ranks of some queries, or of all in another order."""
+        return Ranks(self.optimistic[queries], self.pessimistic[queries], self.n_candidates[queries])
+
+    def to(self, device: torch.device | str) -> Ranks:
+        """The same on a device."""
+        return Ranks(self.optimistic.to(device), self.pessimistic.to(device), self.n_candidates.to(device))
+
     @classmethod
     def cat(cls, parts: list[Ranks]) -> Ranks:
         """The ranks of several batches, in their order."""
@@ -39,76 +48,57 @@ class Ranks:
         )
 
 
-@dataclass(frozen=True)
-class _Counts:
-    """For each query: candidates scored above the right answer, level with it, and all counted."""
+class MaskedScores(NamedTuple):
+    """Scores without the known answers, which stand at minus infinity: ranks in any setting are counts.
 
-    above: Tensor
-    level: Tensor
-    total: Tensor
+    Attributes:
+        scores: `(n, n_entities)`.
+        gold: `(n, 1)` scores of the right answers, read from the same matrix, so that equal vectors tie.
+        n_candidates: `(n,)` of each query: the right answer and all that is no known answer.
+    """
 
-    def minus(self, other: _Counts) -> _Counts:
-        return _Counts(self.above - other.above, self.level - other.level, self.total - other.total)
-
-    def ranks(self, gold: Tensor) -> Ranks:
-        """Ranks when the right answer itself is not among those counted; a NaN ranks last."""
-        total = self.total + 1
-        optimistic, pessimistic = self.above + 1, self.above + self.level + 1
-        lost = torch.isnan(gold)
-        return Ranks(torch.where(lost, total, optimistic), torch.where(lost, total, pessimistic), total)
+    scores: Tensor
+    gold: Tensor
+    n_candidates: Tensor
 
 
-def rank_all(scores: Tensor, answers: Tensor, known: Pairs) -> Ranks:
-    """Rank each query's answer among all columns but its other known answers.
-
-    The right answer's score is read from the same matrix as the others', so equal vectors tie exactly.
+def mask_known(scores: Tensor, answers: Tensor, known: Pairs) -> MaskedScores:
+    """Take the known answers out of the candidates.
 
     Args:
-        scores: `(n, n_entities)`, higher is better.
+        scores: `(n, n_entities)`, higher is better, finite or NaN; overwritten.
         answers: `(n,)` column of the right answer.
-        known: rows and columns of all known answers; the right one may be among them.
+        known: rows and columns of all known answers, no pair twice; the right one may be among them.
     """
+    rows, columns = known
     gold = scores.gather(1, answers[:, None])
-    above, level = _row_counts(scores > gold), _row_counts(scores == gold)
-    everyone = _Counts(above, level, torch.full_like(above, scores.shape[1]))
-    rows, columns = torch.arange(len(answers), device=scores.device), answers
-    itself = _count_pairs(scores, gold, rows, columns)
-    others = _count_pairs(scores, gold, *_without_answer(known, answers))
-    return everyone.minus(itself).minus(others).ranks(gold[:, 0])
+    n_others = torch.bincount(rows[columns != answers[rows]], minlength=len(answers))
+    scores[rows, columns] = -torch.inf
+    scores.scatter_(1, answers[:, None], -torch.inf)
+    return MaskedScores(scores, gold, scores.shape[1] - n_others)
 
 
-def rank_among(scores: Tensor, answers: Tensor, candidates: Pairs, known: Pairs) -> Ranks:
-    """Rank each query's answer among its own candidates, of which the answer is always one.
+def rank_all(masked: MaskedScores) -> Ranks:
+    """Rank each query's answer among all candidates."""
+    return _ranks(masked.scores, masked.gold, masked.n_candidates)
 
-    Args:
-        scores: `(n, n_entities)`, higher is better.
-        answers: `(n,)` column of the right answer.
-        candidates: rows and columns of the candidates.
-        known: rows and columns of those *candidates* that are known answers.
-    """
-    gold = scores.gather(1, answers[:, None])
-    some = _count_pairs(scores, gold, *_without_answer(candidates, answers))
-    others = _count_pairs(scores, gold, *_without_answer(known, answers))
-    return some.minus(others).ranks(gold[:, 0])
+
+def rank_among(masked: MaskedScores, rows: slice, columns: Tensor) -> Ranks:
+    """Rank the answers of the queries `rows` among the entities `columns` and the answer itself."""
+    block = masked.scores[rows].index_select(1, columns)
+    return _ranks(block, masked.gold[rows], 1 + _row_counts(block != -torch.inf))
+
+
+def _ranks(block: Tensor, gold: Tensor, n_candidates: Tensor) -> Ranks:
+    """Ranks when the right answer is not in the block; a NaN ranks last."""
+    optimistic = 1 + _row_counts(block > gold)
+    pessimistic = optimistic + _row_counts(block == gold)
+    lost = torch.isnan(gold[:, 0])
+    last = torch.where(lost, n_candidates, optimistic), torch.where(lost, n_candidates, pessimistic)
+    return Ranks(*last, n_candidates)
 
 
 def _row_counts(mask: Tensor) -> Tensor:
     """How many are true in each row."""
     # Bytes summed in 32 bits take a third of the time of summing bools.
     return mask.view(torch.uint8).sum(1, dtype=torch.int32).long()
-
-
-def _without_answer(pairs: Pairs, answers: Tensor) -> Pairs:
-    rows, columns = pairs
-    keep = columns != answers[rows]
-    return rows[keep], columns[keep]
-
-
-def _count_pairs(scores: Tensor, gold: Tensor, rows: Tensor, columns: Tensor) -> _Counts:
-    picked, reference = scores[rows, columns], gold[rows, 0]
-    n = len(scores)
-    return _Counts(
-        torch.bincount(rows[picked > reference], minlength=n),
-        torch.bincount(rows[picked == reference], minlength=n),
-        torch.bincount(rows, minlength=n),
-    )

@@ -31,6 +31,7 @@ class KGEModel(nn.Module, ABC):
     Attributes:
         entity_tables: names of the parameters with a row per entity (the paper's Q: what infusion moves).
         relation_tables: names of the parameters of relations (the paper's W: what is re-trained).
+        on_hold: is the model for now the simpler one that it grows from? Few models have one.
     """
 
     entity_tables: ClassVar[tuple[str, ...]] = ("entity",)
@@ -41,6 +42,7 @@ class KGEModel(nn.Module, ABC):
         self.n_entities = require_int("n_entities", n_entities, 1)
         self.n_relations = require_int("n_relations", n_relations, 1)
         self.dim = require_int("kge_model.dim", dim, 1)
+        self.on_hold = False
 
     @abstractmethod
     def tail_query(self, head: Tensor, relation: Tensor) -> Query:
@@ -82,6 +84,13 @@ class KGEModel(nn.Module, ABC):
         """Scores of candidate heads: `(batch, n_candidates)`; None: all entities."""
         return self.match(self.head_query(relation, tail), candidates)
 
+    def hold(self, on: bool) -> None:
+        """Put the model on hold, or let it go."""
+        self.on_hold = on
+
+    def constrain(self) -> None:
+        """Put the constraints of the model on its tables; called after each step."""
+
     def entity_parameters(self) -> dict[str, nn.Parameter]:
         """The per-entity tables by name, each `(n_entities, ...)`."""
         return {name: self.get_parameter(name) for name in self.entity_tables}
@@ -89,6 +98,11 @@ class KGEModel(nn.Module, ABC):
     def relation_parameters(self) -> dict[str, nn.Parameter]:
         """The relations' tables by name."""
         return {name: self.get_parameter(name) for name in self.relation_tables}
+
+    @property
+    def device(self) -> torch.device:
+        """Where the tables are."""
+        return next(self.parameters()).device
 
     @property
     def numbers_per_entity(self) -> int:

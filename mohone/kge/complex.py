@@ -6,10 +6,11 @@ import torch
 from torch import Tensor
 
 from mohone.errors import require_float
-from mohone.kge.base import KGEModel, Query, normal_table, rows
+from mohone.kge.base import Query, normal_table, rows
+from mohone.kge.bilinear import BilinearModel
 
 
-class ComplEx(KGEModel):
+class ComplEx(BilinearModel):
     """`score(h, r, t) = Re(sum_k h_k r_k conj(t_k))` [Trouillon et al., ICML 2016, eq. 11].
 
     A vector of `dim` complex components is kept as `2 dim` numbers, the real parts first, so that the score
@@ -28,19 +29,13 @@ class ComplEx(KGEModel):
 
     def tail_query(self, head: Tensor, relation: Tensor) -> Query:
         """`h r`: `(batch, 2 dim)`."""
-        h, g = rows(self.entity, head).chunk(2, 1)
-        r, s = rows(self.relation, relation).chunk(2, 1)
-        return Query(head, relation, torch.cat([h * r - g * s, h * s + g * r], 1))
+        return Query(head, relation, product(rows(self.entity, head), rows(self.relation, relation)))
 
     def head_query(self, relation: Tensor, tail: Tensor) -> Query:
         """`t conj(r)`: `(batch, 2 dim)`."""
-        t, u = rows(self.entity, tail).chunk(2, 1)
-        r, s = rows(self.relation, relation).chunk(2, 1)
-        return Query(tail, relation, torch.cat([t * r + u * s, u * r - t * s], 1))
-
-    def match(self, query: Query, candidates: Tensor | None = None) -> Tensor:
-        """`(batch, n_candidates)`."""
-        return query.vectors @ rows(self.entity, candidates).T
+        return Query(
+            tail, relation, conjugate_product(rows(self.entity, tail), rows(self.relation, relation))
+        )
 
     def score_triples(self, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:
         """`(batch,)`."""
@@ -51,14 +46,29 @@ class ComplEx(KGEModel):
         return (h * r * t.conj()).real.sum(1)
 
     def entity_squares(self, entities: Tensor) -> Tensor:
-        """`(batch, dim)`."""
-        return _moduli(rows(self.entity, entities))
+        """Of complex components: `(batch, dim)`."""
+        return moduli(rows(self.entity, entities))
 
     def relation_squares(self, relations: Tensor) -> Tensor:
-        """`(batch, dim)`."""
-        return _moduli(rows(self.relation, relations))
+        """Of complex components: `(batch, dim)`."""
+        return moduli(rows(self.relation, relations))
 
 
-def _moduli(vectors: Tensor) -> Tensor:
+def product(left: Tensor, right: Tensor) -> Tensor:
+    """`left right` of complex vectors kept as `(batch, 2 n)`, real parts first."""
+    a, b = left.chunk(2, 1)
+    c, d = right.chunk(2, 1)
+    return torch.cat([a * c - b * d, a * d + b * c], 1)
+
+
+def conjugate_product(left: Tensor, right: Tensor) -> Tensor:
+    """`left conj(right)` of complex vectors kept as `(batch, 2 n)`, real parts first."""
+    a, b = left.chunk(2, 1)
+    c, d = right.chunk(2, 1)
+    return torch.cat([a * c + b * d, b * c - a * d], 1)
+
+
+def moduli(vectors: Tensor) -> Tensor:
+    """Squared moduli of complex vectors kept as `(batch, 2 n)`: `(batch, n)`."""
     real, imaginary = vectors.chunk(2, 1)
     return real.square() + imaginary.square()

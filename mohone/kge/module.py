@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import pytorch_lightning as pl
@@ -17,7 +18,7 @@ from mohone.data import KnowledgeGraph
 from mohone.errors import TrainingError, require_choice, require_float, require_int
 from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.kge.base import KGEModel
-from mohone.kge.regime import Batches, Regime
+from mohone.kge.regime import Batches, Examples, Regime, Share
 
 VALID_MRR = "valid/mrr"
 OPTIMIZERS: dict[str, type[torch.optim.Optimizer]] = {
@@ -40,6 +41,7 @@ class FitSettings:
         max_epochs: at most so many.
         patience: validations without a new best after which training stops.
         validate_every: epochs between validations.
+        hold_epochs: first epochs in which the model is on hold, a simpler one: TransR is TransE.
     """
 
     optimizer: str
@@ -49,6 +51,7 @@ class FitSettings:
     max_epochs: int
     patience: int
     validate_every: int
+    hold_epochs: int = 0
 
     def __post_init__(self) -> None:
         require_choice("training.optimizer", self.optimizer, tuple(OPTIMIZERS))
@@ -56,6 +59,7 @@ class FitSettings:
         require_choice("training.schedule", self.schedule, SCHEDULES)
         for name in ("batch_size", "max_epochs", "patience", "validate_every"):
             require_int(f"training.{name}", getattr(self, name), 1)
+        require_int("training.hold_epochs", self.hold_epochs, 0)
 
 
 class KGEModule(pl.LightningModule):
@@ -87,6 +91,14 @@ class KGEModule(pl.LightningModule):
         self._n_batches = 0
         self.valid_mrr: float | None = None
 
+    def on_train_epoch_start(self) -> None:
+        """Put the model on hold in its first epochs."""
+        self.model.hold(self.current_epoch < self.settings.hold_epochs)
+
+    def on_train_batch_end(self, *_: Any) -> None:
+        """Put the model's constraints on its tables."""
+        self.model.constrain()
+
     def training_step(self, batch: Any, batch_idx: int) -> Tensor:  # noqa: ARG002
         """The regime's loss."""
         loss = self.regime.loss(self.model, batch)
@@ -97,7 +109,9 @@ class KGEModule(pl.LightningModule):
     def validation_step(self, batch: Tensor, batch_idx: int) -> None:  # noqa: ARG002
         """Rank all validation triples."""
         self._mean_loss()  # Divergence is named by its loss, not by the scores it leads to.
-        self.valid_mrr = self.validation.mrr(self.model)
+        part = self.validation.reciprocal_ranks(self.model, self.trainer.global_rank, self.trainer.world_size)
+        total, n = self.trainer.strategy.reduce(part, reduce_op="sum").tolist()
+        self.valid_mrr = total / n
         self.log(VALID_MRR, self.valid_mrr, prog_bar=True, batch_size=1)
 
     def on_train_epoch_end(self) -> None:
@@ -119,7 +133,7 @@ class KGEModule(pl.LightningModule):
     def configure_optimizers(self) -> Any:
         """The optimiser of all parameters (it passes over the frozen ones) and its schedule."""
         make: Any = OPTIMIZERS[self.settings.optimizer]
-        optimizer = make(self.model.parameters(), lr=self.settings.lr, fused=True)
+        optimizer = make(self.model.parameters(), lr=self.settings.lr, fused=self.device.type == "cpu")
         if self.settings.schedule == "constant":
             return optimizer
         n_steps = max(1, int(self.trainer.estimated_stepping_batches))
@@ -147,13 +161,21 @@ class TripleDataModule(pl.LightningDataModule):
         super().__init__()
         self.graph, self.regime, self.batch_size, self.seed = graph, regime, batch_size, seed
 
+    @cached_property
+    def _examples(self) -> Examples:
+        return self.regime.examples(self.graph)
+
     def train_dataloader(self) -> DataLoader[Any]:
-        """This epoch's batches (the Trainer must reload every epoch)."""
-        epoch = self.trainer.current_epoch if self.trainer else 0
+        """This epoch's batches, on the Trainer's device (it must reload every epoch)."""
+        epoch, share = 0, Share()
+        if self.trainer is not None:
+            epoch = self.trainer.current_epoch
+            share = Share(
+                self.trainer.strategy.root_device, self.trainer.global_rank, self.trainer.world_size
+            )
         generator = torch.Generator().manual_seed(self.seed * 1_000_003 + epoch)
-        return DataLoader(
-            _Epoch(self.regime.batches(self.graph, self.batch_size, generator)), batch_size=None
-        )
+        batches = self._examples.epoch(self.batch_size, generator, share)
+        return DataLoader(_Epoch(batches), batch_size=None)
 
     def val_dataloader(self) -> DataLoader[Any]:
         """One batch: the validation triples are ranked all at once, in chunks of the evaluation's own."""

@@ -2,90 +2,216 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from mohone.data import KnowledgeGraph
-from mohone.errors import require_float, require_int
+from mohone.data import SIDES, GroupIndex, KnowledgeGraph, answer_column, query_keys
+from mohone.errors import require_bool, require_choice, require_float, require_int
 from mohone.kge.base import KGEModel, Query
-from mohone.kge.losses import answer_softmax
-from mohone.kge.regime import Regime
+from mohone.kge.losses import answer_softmax, logistic, margin_ranking, self_adversarial
+from mohone.kge.regime import Regime, Share, shuffled
+
+log = logging.getLogger(__name__)
+LOSSES = ("softmax", "margin", "logistic", "self_adversarial")
+CORRUPTIONS = ("both", "uniform", "bernoulli")
 
 
 class TripleBatch(NamedTuple):
-    """`(batch, 3)` triples and the `(n_negatives,)` entities all of them are compared with."""
+    """Triples whose tails, and triples whose heads, are compared with `negatives`, `(n_negatives,)` entities.
 
-    triples: Tensor
+    `n_examples` is by what the summed loss of both sides is divided.
+    """
+
+    tails: Tensor
+    heads: Tensor
     negatives: Tensor
+    n_examples: float
 
 
 class NegativeSampling(Regime):
-    """Softmax cross-entropy of each triple's tail, and of its head, against shared negatives.
+    """Each triple's answers against shared negatives: one product scores all candidates of a batch.
 
-    The candidates of a batch are its own answers and `n_negatives` entities drawn evenly, so one product
-    scores them all. A candidate that is the right answer once more is left out of the softmax.
+    The candidates of a query are its right answer, `n_negatives` entities drawn evenly for the batch and, by
+    `in_batch`, the answers of the batch's other queries. A candidate that is the right answer once more is
+    never a negative.
 
     Args:
         n_negatives: entities drawn for each batch and shared by its triples.
-        inverse_temperature: factor of the scores in the softmax; distances want more than 1.
+        loss: `softmax`, `margin`, `logistic` or `self_adversarial`; see `mohone.kge.losses`.
+        margin: of `margin` and `self_adversarial`.
+        inverse_temperature: factor of the scores in `softmax`, where distances want more than 1, and in the
+            weights of `self_adversarial`.
+        corruption: which sides of a triple an epoch replaces: `both`; one by a coin (`uniform`); or one by
+            `bernoulli`, the head with probability tph / (tph + hpt) [Wang et al. 2014], where tph is the mean
+            number of tails of a head under the relation, and hpt that of heads of a tail.
+        in_batch: are the other answers of the batch negatives, too?
+        filtered: are other right answers of a query, by train, left out?
         **regularisation: of `Regime`.
     """
 
     def __init__(
-        self, n_negatives: int = 512, inverse_temperature: float = 1.0, **regularisation: float
+        self,
+        n_negatives: int = 512,
+        loss: str = "softmax",
+        margin: float = 1.0,
+        inverse_temperature: float = 1.0,
+        corruption: str = "both",
+        in_batch: bool = True,
+        filtered: bool = False,
+        **regularisation: float,
     ) -> None:
-        super().__init__(**regularisation)
+        super().__init__(**regularisation)  # type: ignore[arg-type]
         self.n_negatives = require_int("training.n_negatives", n_negatives, 1)
+        self.loss_name = require_choice("training.loss", loss, LOSSES)
+        self.margin = require_float("training.margin", margin)
         self.inverse_temperature = require_float(
             "training.inverse_temperature", inverse_temperature, strict=True
         )
+        self.corruption = require_choice("training.corruption", corruption, CORRUPTIONS)
+        self.in_batch = require_bool("training.in_batch", in_batch)
+        self.filtered = require_bool("training.filtered", filtered)
+        self._known: dict[str, GroupIndex] = {}
 
-    def batches(self, graph: KnowledgeGraph, batch_size: int, generator: torch.Generator) -> TripleBatches:
-        """Shuffled triples, each once."""
-        return TripleBatches(graph.train, graph.n_entities, batch_size, self.n_negatives, generator)
+    def examples(self, graph: KnowledgeGraph) -> TripleExamples:
+        """The triples."""
+        self._known = {side: graph.answers(side, "train") for side in SIDES} if self.filtered else {}
+        for side, index in self._known.items():
+            n_full = int((index.offsets.diff() == graph.n_entities).sum())
+            if n_full:
+                log.warning("%d %s queries have no negative: all entities are right answers.", n_full, side)
+        return TripleExamples(graph, self.n_negatives, self.corruption, self.group_by_relation)
 
     def loss(self, model: KGEModel, batch: TripleBatch) -> Tensor:
-        """The mean of both sides' losses."""
-        head, relation, tail = batch.triples.T
-        tails = self._side_loss(model, model.tail_query(head, relation), tail, batch.negatives)
-        heads = self._side_loss(model, model.head_query(relation, tail), head, batch.negatives)
-        return (tails + heads) / 2
+        """The mean over both sides' examples."""
+        head, relation, tail = batch.tails.T
+        tails = self._side_loss(model, "tail", model.tail_query(head, relation), batch.tails, batch.negatives)
+        head, relation, tail = batch.heads.T
+        heads = self._side_loss(model, "head", model.head_query(relation, tail), batch.heads, batch.negatives)
+        return (tails + heads) / batch.n_examples
 
-    def _side_loss(self, model: KGEModel, query: Query, answers: Tensor, negatives: Tensor) -> Tensor:
+    def _side_loss(
+        self, model: KGEModel, side: str, query: Query, triples: Tensor, negatives: Tensor
+    ) -> Tensor:
+        answers = triples[:, answer_column(side)]
         candidates = torch.cat([answers, negatives])
         scores = model.match(self.drop(query), candidates)
-        again = candidates[None, :] == answers[:, None]
-        again.fill_diagonal_(False)
-        own = torch.arange(len(answers), device=answers.device)
-        loss = answer_softmax(
-            scores, own, own, self.label_smoothing, self.inverse_temperature, left_out=again
-        )
-        return (loss + self.penalty(model, query, None, answers)) / len(answers)
+        left_out = self._left_out(model, side, triples, answers, candidates)
+        if self.loss_name == "softmax":
+            own = torch.arange(len(answers), device=answers.device)
+            loss = answer_softmax(
+                scores,
+                own,
+                own,
+                torch.ones_like(own),
+                smoothing=self.label_smoothing,
+                inverse_temperature=self.inverse_temperature,
+                left_out=left_out,
+            )
+        else:
+            loss = self._pairwise(scores, left_out)
+        return loss + self.penalty(model, query, None, answers)
+
+    def _pairwise(self, scores: Tensor, left_out: Tensor) -> Tensor:
+        if self.loss_name == "margin":
+            return margin_ranking(scores, left_out, self.margin)
+        if self.loss_name == "logistic":
+            return logistic(scores, left_out)
+        return self_adversarial(scores, left_out, self.margin, self.inverse_temperature)
+
+    def _left_out(
+        self, model: KGEModel, side: str, triples: Tensor, answers: Tensor, candidates: Tensor
+    ) -> Tensor:
+        """What is no candidate of each query: `(n, n_candidates)`."""
+        out = candidates[None, :] == answers[:, None]
+        if self.filtered:
+            keys = query_keys(triples, side, model.n_relations)
+            rows, members = self._known[side].to(keys.device).lookup(keys)
+            known = out.new_zeros(len(answers), model.n_entities)
+            known[rows, members] = True
+            out |= known[:, candidates]
+        if not self.in_batch:
+            out[:, : len(answers)] = True
+        out.fill_diagonal_(False)
+        return out
+
+
+class TripleExamples:
+    """The triples of the train split, and the entities that negatives are drawn from."""
+
+    def __init__(
+        self, graph: KnowledgeGraph, n_negatives: int, corruption: str, group_by_relation: bool
+    ) -> None:
+        self.triples, self.n_entities = graph.train, graph.n_entities
+        self.n_negatives, self.group_by_relation = n_negatives, group_by_relation
+        self.head_chance = _head_chance(graph, corruption)
+
+    def epoch(self, batch_size: int, generator: torch.Generator, share: Share) -> TripleBatches:
+        """Shuffled triples, `batch_size` of them in a step of all processes together."""
+        order = shuffled(self.triples[:, 1], batch_size, self.group_by_relation, generator)
+        n_batches = -(-len(order) // batch_size)
+        negatives = torch.randint(self.n_entities, (n_batches, self.n_negatives), generator=generator)
+        head_is_asked = None
+        if self.head_chance is not None:
+            head_is_asked = torch.rand(len(order), generator=generator) < self.head_chance[order]
+        return TripleBatches(self.triples[order], head_is_asked, negatives, batch_size, share)
+
+
+def _head_chance(graph: KnowledgeGraph, corruption: str) -> Tensor | None:
+    """With what chance the head of each train triple is replaced: `(n,)`; None: always both sides."""
+    if corruption == "both":
+        return None
+    relation = graph.train[:, 1]
+    if corruption == "uniform":
+        return torch.full((len(relation),), 0.5)
+    queries = {side: torch.bincount(graph.answers(side, "train").keys % graph.n_relations) for side in SIDES}
+    # tph = triples / distinct (h, r); hpt = triples / distinct (r, t): their ratio needs no triples.
+    tph, hpt = queries["tail"].reciprocal(), queries["head"].reciprocal()
+    return (tph / (tph + hpt))[relation]
 
 
 class TripleBatches:
-    """One epoch of `TripleBatch`es."""
+    """One epoch of `TripleBatch`es, moved to the device at once, then sliced.
+
+    Args:
+        triples: `(n, 3)`, shuffled.
+        head_is_asked: `(n,)`: is the head replaced, and not the tail? None: both are.
+        negatives: `(n_batches, n_negatives)`.
+        batch_size: of all processes.
+        share: where the batches go.
+    """
 
     def __init__(
         self,
         triples: Tensor,
-        n_entities: int,
+        head_is_asked: Tensor | None,
+        negatives: Tensor,
         batch_size: int,
-        n_negatives: int,
-        generator: torch.Generator,
+        share: Share,
     ) -> None:
-        self.triples, self.n_entities = triples, n_entities
-        self.batch_size, self.n_negatives = batch_size, n_negatives
-        self.generator = generator
+        place = torch.arange(len(triples))
+        mine = place % share.world == share.rank
+        self.negatives = negatives.to(share.device)
+        self.batch_size, self.world, self.n = batch_size, share.world, len(triples)
+        self.n_sides = 1 if head_is_asked is not None else len(SIDES)
+        asked = torch.ones_like(mine) if head_is_asked is None else ~head_is_asked
+        self._tails = self._split(triples, place, mine & asked, share)
+        self._heads = self._tails
+        if head_is_asked is not None:
+            self._heads = self._split(triples, place, mine & head_is_asked, share)
+
+    def _split(self, triples: Tensor, place: Tensor, wanted: Tensor, share: Share) -> tuple[Tensor, ...]:
+        sizes = torch.bincount(place[wanted] // self.batch_size, minlength=len(self))
+        parts: tuple[Tensor, ...] = triples[wanted].to(share.device).split(sizes.tolist())
+        return parts
 
     def __len__(self) -> int:
-        return -(-len(self.triples) // self.batch_size)
+        return -(-self.n // self.batch_size)
 
     def __iter__(self) -> Iterator[TripleBatch]:
-        order = torch.randperm(len(self.triples), generator=self.generator)
-        for part in order.split(self.batch_size):
-            negatives = torch.randint(self.n_entities, (self.n_negatives,), generator=self.generator)
-            yield TripleBatch(self.triples[part], negatives)
+        for i, (tails, heads) in enumerate(zip(self._tails, self._heads, strict=True)):
+            size = min(self.batch_size, self.n - i * self.batch_size)
+            yield TripleBatch(tails, heads, self.negatives[i], self.n_sides * size / self.world)

@@ -45,6 +45,14 @@ class Reciprocal(KGEModel):
         """`(batch, n_components)`; inverse relations are those from `n_relations` on."""
         return self.inner.relation_squares(relations)
 
+    def hold(self, on: bool) -> None:
+        """The inner model's."""
+        self.inner.hold(on)
+
+    def constrain(self) -> None:
+        """The inner model's."""
+        self.inner.constrain()
+
     def entity_parameters(self) -> dict[str, nn.Parameter]:
         """The inner model's."""
         return self.inner.entity_parameters()

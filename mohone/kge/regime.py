@@ -4,21 +4,41 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sized
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import torch
 from torch import Tensor
 
 from mohone.data import KnowledgeGraph
-from mohone.errors import require_float
+from mohone.errors import require_bool, require_float
 from mohone.kge.base import KGEModel, Query
 from mohone.kge.losses import power_penalty
+
+_CPU = torch.device("cpu")
+
+
+@dataclass(frozen=True)
+class Share:
+    """Where batches go: to which device, and which part of each to this of several processes."""
+
+    device: torch.device = _CPU
+    rank: int = 0
+    world: int = 1
 
 
 class Batches(Sized, Protocol):
     """An epoch's batches, as many as `len` says."""
 
     def __iter__(self) -> Iterator[Any]: ...
+
+
+class Examples(Protocol):
+    """What a regime makes of a train split, once, and of which it makes every epoch."""
+
+    def epoch(self, batch_size: int, generator: torch.Generator, share: Share) -> Batches:
+        """One pass over all examples, in an order drawn from `generator`."""
+        ...
 
 
 class Regime(ABC):
@@ -29,10 +49,19 @@ class Regime(ABC):
         label_smoothing: share of each target spread evenly over the candidates.
         n3: weight of the cubed moduli of head, relation and tail, for each example and side.
         l2: weight of their squares.
+        dura: weight of the squares of the query's vector and of the answer's [Zhang et al., NeurIPS 2020].
+        group_by_relation: batches of few relations each, shuffled inside and between them, for models with a
+            matrix for each relation.
     """
 
     def __init__(
-        self, dropout: float = 0.0, label_smoothing: float = 0.0, n3: float = 0.0, l2: float = 0.0
+        self,
+        dropout: float = 0.0,
+        label_smoothing: float = 0.0,
+        n3: float = 0.0,
+        l2: float = 0.0,
+        dura: float = 0.0,
+        group_by_relation: bool = False,
     ) -> None:
         self.dropout = require_float("training.dropout", dropout, below=1)
         self.label_smoothing = require_float("training.label_smoothing", label_smoothing, below=1)
@@ -40,10 +69,12 @@ class Regime(ABC):
             3: require_float("training.n3", n3),
             2: require_float("training.l2", l2),
         }
+        self.dura = require_float("training.dura", dura)
+        self.group_by_relation = require_bool("training.group_by_relation", group_by_relation)
 
     @abstractmethod
-    def batches(self, graph: KnowledgeGraph, batch_size: int, generator: torch.Generator) -> Batches:
-        """One epoch over the train split, in an order drawn from `generator`."""
+    def examples(self, graph: KnowledgeGraph) -> Examples:
+        """The train split as this regime uses it."""
 
     @abstractmethod
     def loss(self, model: KGEModel, batch: Any) -> Tensor:
@@ -56,15 +87,49 @@ class Regime(ABC):
         return query._replace(vectors=torch.dropout(query.vectors, self.dropout, train=True))
 
     def penalty(
-        self, model: KGEModel, query: Query, weight: Tensor | None, answers: Tensor
+        self,
+        model: KGEModel,
+        query: Query,
+        weight: Tensor | None,
+        answers: Tensor,
+        answer_weight: Tensor | None = None,
     ) -> Tensor | float:
-        """The regularisers of queries, each counted `weight` times, and of their answers: a sum."""
+        """The regularisers of queries and of their answers, each counted by its weight (None: 1): a sum."""
         total: Tensor | float = 0.0
         for order, factor in self.penalties.items():
             if factor:
                 total = total + factor * (
                     power_penalty(model.entity_squares(query.entity), order, weight)
                     + power_penalty(model.relation_squares(query.relation), order, weight)
-                    + power_penalty(model.entity_squares(answers), order)
+                    + power_penalty(model.entity_squares(answers), order, answer_weight)
                 )
+        if self.dura:
+            total = total + self.dura * (
+                power_penalty(query.vectors.square(), 2, weight)
+                + power_penalty(model.entity_squares(answers), 2, answer_weight)
+            )
         return total
+
+
+def shuffled(relation: Tensor, batch_size: int, grouped: bool, generator: torch.Generator) -> Tensor:
+    """A random order of examples.
+
+    Args:
+        relation: `(n,)` of each example, for `grouped`.
+        batch_size: of the batches the order will be cut into.
+        grouped: keep runs of up to `batch_size` examples of one relation together; which examples make a run,
+            and the order of the runs, are random.
+
+    Returns:
+        `(n,)` a permutation.
+    """
+    order = torch.randperm(len(relation), generator=generator)
+    if not grouped:
+        return order
+    order = order[relation[order].argsort(stable=True)]
+    counts = torch.bincount(relation)
+    n_runs = (counts + batch_size - 1) // batch_size
+    place = torch.arange(len(order)) - (counts.cumsum(0) - counts).repeat_interleave(counts)
+    run = (n_runs.cumsum(0) - n_runs).repeat_interleave(counts) + place // batch_size
+    turn = torch.randperm(int(n_runs.sum()), generator=generator)
+    return order[turn[run].argsort(stable=True)]

@@ -6,19 +6,21 @@ import torch
 from torch import Tensor
 
 from mohone.errors import ConfigError, require_float
-from mohone.kge.base import KGEModel, Query, normal_table, rows
+from mohone.kge.base import Query, normal_table, rows
+from mohone.kge.distances import TranslationModel, squared_distances
 
-_LEAST_SQUARE = 1e-12  # Keeps the gradient of the root finite where a distance is 0.
 
-
-class TransE(KGEModel):
+class TransE(TranslationModel):
     """`score(h, r, t) = -|h + r - t|`, L1 or L2 [Bordes et al., NeurIPS 2013, eq. 1].
 
-    With L2 all candidates are scored by one product, `|q - t|^2 = |q|^2 - 2 q.t + |t|^2`.
+    With L2 all candidates are scored by one product; L1 has none and is several times slower.
 
     Args:
         norm: 1 or 2.
-        init_std: first vectors have about this length: numbers are normal with `init_std / sqrt(dim)`.
+        squared: is the distance squared?
+        init_std: first vectors have about this length (the paper scales them to 1): numbers are normal with
+            `init_std / sqrt(dim)`.
+        max_norm: after each step no entity vector is longer (the paper's constraint: 1); None: any length.
     """
 
     def __init__(
@@ -27,9 +29,11 @@ class TransE(KGEModel):
         n_relations: int,
         dim: int = 100,
         norm: int = 2,
+        squared: bool = False,
         init_std: float = 1.0,
+        max_norm: float | None = None,
     ) -> None:
-        super().__init__(n_entities, n_relations, dim)
+        super().__init__(n_entities, n_relations, dim, squared, max_norm)
         if norm not in (1, 2):
             raise ConfigError(f"`kge_model.norm` must be 1 or 2, but is {norm!r}.")
         self.norm = norm
@@ -47,19 +51,17 @@ class TransE(KGEModel):
 
     def match(self, query: Query, candidates: Tensor | None = None) -> Tensor:
         """Minus the distances to the candidates: `(batch, n_candidates)`."""
-        q, table = query.vectors, rows(self.entity, candidates)
+        table = rows(self.entity, candidates)
         if self.norm == 1:
-            return -torch.cdist(q, table, p=1.0)
-        squares = torch.addmm(table.square().sum(1), q, table.T, alpha=-2.0)
-        squares.add_(q.square().sum(1, keepdim=True))
-        return -squares.clamp(min=_LEAST_SQUARE).sqrt()
+            return self._minus_power(torch.cdist(query.vectors.to(table.dtype), table, p=1.0))
+        return self.minus_distance(squared_distances(query.vectors, table))
 
     def score_triples(self, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:
         """`(batch,)`."""
         difference = rows(self.entity, head) + rows(self.relation, relation) - rows(self.entity, tail)
         if self.norm == 1:
-            return -difference.abs().sum(1)
-        return -difference.square().sum(1).clamp(min=_LEAST_SQUARE).sqrt()
+            return self._minus_power(difference.abs().sum(1))
+        return self.minus_distance(difference.square().sum(1))
 
     def entity_squares(self, entities: Tensor) -> Tensor:
         """`(batch, dim)`."""
@@ -68,3 +70,6 @@ class TransE(KGEModel):
     def relation_squares(self, relations: Tensor) -> Tensor:
         """`(batch, dim)`."""
         return rows(self.relation, relations).square()
+
+    def _minus_power(self, distances: Tensor) -> Tensor:
+        return -(distances.square() if self.squared else distances)

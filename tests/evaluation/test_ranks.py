@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mohone.evaluation.ranks import Ranks, rank_all, rank_among
+from mohone.evaluation.ranks import Ranks, mask_known, rank_all, rank_among
 
 
 def loop_rank(
@@ -57,19 +57,24 @@ def test_ranks_equal_the_loop(
     width = table.shape[1]
 
     everyone = [loop_rank(s, a, set(range(width)), k) for s, a, k in zip(scores, answers, known, strict=True)]
-    assert as_tuples(rank_all(table, gold, pairs(known))) == everyone
+    masked = mask_known(table, gold, pairs(known))
+    assert as_tuples(rank_all(masked)) == everyone
 
+    columns = [torch.tensor(sorted(c), dtype=torch.int64) for c in candidates]
     some = [loop_rank(s, a, c, k) for s, a, c, k in zip(scores, answers, candidates, known, strict=True)]
-    both = [c & k for c, k in zip(candidates, known, strict=True)]
-    assert as_tuples(rank_among(table, gold, pairs(candidates), pairs(both))) == some
+    one_by_one = [rank_among(masked, slice(i, i + 1), c) for i, c in enumerate(columns)]
+    assert as_tuples(Ranks.cat(one_by_one)) == some
+
+    together = [loop_rank(s, a, candidates[0], k) for s, a, k in zip(scores, answers, known, strict=True)]
+    assert as_tuples(rank_among(masked, slice(None), columns[0])) == together
 
 
 def test_ties_take_the_mean() -> None:
-    ranks = rank_all(torch.zeros(1, 4), torch.tensor([3]), pairs([{2, 3}]))
+    ranks = rank_all(mask_known(torch.zeros(1, 4), torch.tensor([3]), pairs([{2, 3}])))
     assert ranks.mean.tolist() == [2.0]
 
 
 @pytest.mark.parametrize("broken", [[0.0, float("nan"), 1.0], [float("nan")] * 3])
 def test_nan_ranks_last(broken: list[float]) -> None:
-    ranks = rank_all(torch.tensor([broken]), torch.tensor([1]), pairs([set()]))
+    ranks = rank_all(mask_known(torch.tensor([broken]), torch.tensor([1]), pairs([set()])))
     assert ranks.mean.tolist() == [3.0]

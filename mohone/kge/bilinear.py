@@ -1,0 +1,23 @@
+"""What models share whose scores are dot products of a query's vector with the candidates' vectors."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from mohone.kge.base import KGEModel, Query, rows
+
+
+class BilinearModel(KGEModel):
+    """A model with `score = q(known entity, relation) . candidate`: one product scores all candidates."""
+
+    def match(self, query: Query, candidates: Tensor | None = None) -> Tensor:
+        """`(batch, n_candidates)`."""
+        return query.vectors @ rows(self.get_parameter("entity"), candidates).T
+
+    def entity_squares(self, entities: Tensor) -> Tensor:
+        """Of real components: `(batch, width)`."""
+        return rows(self.get_parameter("entity"), entities).square()
+
+    def relation_squares(self, relations: Tensor) -> Tensor:
+        """Of real components: `(batch, width)`."""
+        return rows(self.get_parameter("relation"), relations).square()

@@ -1,0 +1,37 @@
+"""DistMult: a bilinear product with a diagonal matrix for each relation."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from mohone.errors import require_float
+from mohone.kge.base import Query, normal_table, rows
+from mohone.kge.bilinear import BilinearModel
+
+
+class DistMult(BilinearModel):
+    """`score(h, r, t) = sum_k h_k r_k t_k` [Yang et al., ICLR 2015, eq. 2 with a diagonal matrix].
+
+    The score is the same in both directions of a relation, unless relations are reciprocal.
+
+    Args:
+        init_std: standard deviation of the first numbers.
+    """
+
+    def __init__(self, n_entities: int, n_relations: int, dim: int = 100, init_std: float = 1e-3) -> None:
+        super().__init__(n_entities, n_relations, dim)
+        std = require_float("kge_model.init_std", init_std)
+        self.entity = normal_table(n_entities, dim, std)
+        self.relation = normal_table(n_relations, dim, std)
+
+    def tail_query(self, head: Tensor, relation: Tensor) -> Query:
+        """`h r`: `(batch, dim)`."""
+        return Query(head, relation, rows(self.entity, head) * rows(self.relation, relation))
+
+    def head_query(self, relation: Tensor, tail: Tensor) -> Query:
+        """`t r`: `(batch, dim)`."""
+        return Query(tail, relation, rows(self.entity, tail) * rows(self.relation, relation))
+
+    def score_triples(self, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:
+        """`(batch,)`."""
+        return (rows(self.entity, head) * rows(self.relation, relation) * rows(self.entity, tail)).sum(1)

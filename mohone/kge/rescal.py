@@ -1,0 +1,44 @@
+"""RESCAL: a bilinear product with a full matrix for each relation."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from mohone.errors import require_float
+from mohone.kge.base import Query, normal_table, rows
+from mohone.kge.bilinear import BilinearModel
+from mohone.kge.relation_groups import map_by_relation
+
+
+class RESCAL(BilinearModel):
+    """`score(h, r, t) = h^T R_r t` [Nickel et al., ICML 2011, eq. 1].
+
+    Args:
+        init_std: standard deviation of the first numbers of entities; those of the matrices are
+            `1 / sqrt(dim)` times normal ones, so that a query is about as long as its entity.
+    """
+
+    def __init__(self, n_entities: int, n_relations: int, dim: int = 100, init_std: float = 0.1) -> None:
+        super().__init__(n_entities, n_relations, dim)
+        self.entity = normal_table(n_entities, dim, require_float("kge_model.init_std", init_std))
+        self.relation = normal_table(n_relations, dim * dim, dim**-0.5)
+
+    def tail_query(self, head: Tensor, relation: Tensor) -> Query:
+        """`h^T R`: `(batch, dim)`."""
+        h = rows(self.entity, head)
+        return Query(head, relation, map_by_relation(lambda x, m: x @ m, h, relation, self._matrices))
+
+    def head_query(self, relation: Tensor, tail: Tensor) -> Query:
+        """`R t`: `(batch, dim)`."""
+        t = rows(self.entity, tail)
+        return Query(tail, relation, map_by_relation(lambda x, m: x @ m.T, t, relation, self._matrices))
+
+    def score_triples(self, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:
+        """`(batch,)`."""
+        matrices = self._matrices[relation]
+        h, t = rows(self.entity, head), rows(self.entity, tail)
+        return (h[:, None] @ matrices @ t[:, :, None])[:, 0, 0]
+
+    @property
+    def _matrices(self) -> Tensor:
+        return self.relation.view(-1, self.dim, self.dim)

@@ -1,0 +1,87 @@
+"""TransH: translations on a hyperplane of each relation."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from mohone.errors import require_float
+from mohone.kge.base import Query, normal_table, rows
+from mohone.kge.distances import TranslationModel, squared_distances
+
+
+class TransH(TranslationModel):
+    """`score(h, r, t) = -|P h + d - P t|` with `P x = x - (w.x) w` [Wang et al., AAAI 2014, eq. 1].
+
+    The paper's constraints on relations hold exactly: the normal `w` is scaled to length 1 where it is used
+    (eq. 4 there), and the translation is `P d`, so that it lies in the hyperplane (eq. 3, soft there). A
+    projection is symmetric, so `|q - P t|^2 = |q - t|^2 - (w.t)^2` for `q` in the hyperplane: two products.
+
+    Args:
+        squared: is the distance squared, as in the paper?
+        init_std: first vectors have about this length: numbers are normal with `init_std / sqrt(dim)`.
+        max_norm: after each step no entity vector is longer (soft in the paper: 1); None: any length.
+    """
+
+    relation_tables = ("relation", "normal")
+
+    def __init__(
+        self,
+        n_entities: int,
+        n_relations: int,
+        dim: int = 100,
+        squared: bool = False,
+        init_std: float = 1.0,
+        max_norm: float | None = None,
+    ) -> None:
+        super().__init__(n_entities, n_relations, dim, squared, max_norm)
+        std = require_float("kge_model.init_std", init_std) / dim**0.5
+        self.entity = normal_table(n_entities, dim, std)
+        self.relation = normal_table(n_relations, dim, std)
+        self.normal = normal_table(n_relations, dim, dim**-0.5)
+
+    def tail_query(self, head: Tensor, relation: Tensor) -> Query:
+        """`P (h + d)`: `(batch, dim)`."""
+        moved = rows(self.entity, head) + rows(self.relation, relation)
+        return Query(head, relation, self._project(moved, relation))
+
+    def head_query(self, relation: Tensor, tail: Tensor) -> Query:
+        """`P (t - d)`: `(batch, dim)`."""
+        moved = rows(self.entity, tail) - rows(self.relation, relation)
+        return Query(tail, relation, self._project(moved, relation))
+
+    def match(self, query: Query, candidates: Tensor | None = None) -> Tensor:
+        """Minus the distances to the projected candidates: `(batch, n_candidates)`."""
+        table = rows(self.entity, candidates)
+        # Not query.vectors as they are: dropout may have moved them off the hyperplane.
+        vectors = self._project(query.vectors, query.relation)
+        distinct, inverse = torch.unique(query.relation, return_inverse=True)
+        along = (self._normals(distinct) @ table.T).square()
+        return self.minus_distance(squared_distances(vectors, table) - rows(along, inverse))
+
+    def score_triples(self, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:
+        """`(batch,)`."""
+        h, t, d, w = (
+            rows(self.entity, head),
+            rows(self.entity, tail),
+            rows(self.relation, relation),
+            self._normals(relation),
+        )
+        flat_h, flat_d, flat_t = (x - (w * x).sum(1, keepdim=True) * w for x in (h, d, t))
+        return self.minus_distance((flat_h + flat_d - flat_t).square().sum(1))
+
+    def entity_squares(self, entities: Tensor) -> Tensor:
+        """`(batch, dim)`."""
+        return rows(self.entity, entities).square()
+
+    def relation_squares(self, relations: Tensor) -> Tensor:
+        """Of the translations: `(batch, dim)`."""
+        return rows(self.relation, relations).square()
+
+    def _normals(self, relation: Tensor) -> Tensor:
+        return F.normalize(rows(self.normal, relation), dim=1)
+
+    def _project(self, vectors: Tensor, relation: Tensor) -> Tensor:
+        normal = self._normals(relation)
+        return vectors - (vectors * normal).sum(1, keepdim=True) * normal

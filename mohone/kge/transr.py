@@ -1,0 +1,100 @@
+"""TransR: translations in a space of each relation."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from mohone.errors import require_float, require_int
+from mohone.kge.base import Query, normal_table, rows
+from mohone.kge.distances import TranslationModel, squared_distances
+from mohone.kge.relation_groups import map_by_relation
+
+
+class TransR(TranslationModel):
+    """`score(h, r, t) = -|M_r h + r - M_r t|` [Lin et al., AAAI 2015, eq. 7-8].
+
+    The matrices start as identities, as in the paper, so that the model begins as TransE; on hold
+    (`training.hold_epochs`) it *is* TransE, which is the paper's warm start, in one training. Candidates are
+    projected once for each relation of a batch.
+
+    Args:
+        relation_dim: dimensions of the relations' spaces; None: `dim`.
+        squared: is the distance squared, as in the paper?
+        init_std: first vectors have about this length: numbers are normal with `init_std / sqrt(dim)`.
+        step_scale: matrices are kept as `I + step_scale * D`: the optimiser moves them so much more slowly.
+        max_norm: after each step no entity vector is longer (the paper's constraint: 1); None: any length.
+    """
+
+    relation_tables = ("relation", "projection")
+
+    def __init__(
+        self,
+        n_entities: int,
+        n_relations: int,
+        dim: int = 100,
+        relation_dim: int | None = None,
+        squared: bool = False,
+        init_std: float = 1.0,
+        step_scale: float = 0.1,
+        max_norm: float | None = None,
+    ) -> None:
+        super().__init__(n_entities, n_relations, dim, squared, max_norm)
+        wide = dim if relation_dim is None else require_int("kge_model.relation_dim", relation_dim, 1)
+        std = require_float("kge_model.init_std", init_std) / dim**0.5
+        self.step_scale = require_float("kge_model.step_scale", step_scale, strict=True)
+        self.entity = normal_table(n_entities, dim, std)
+        self.relation = normal_table(n_relations, wide, std)
+        self.projection = nn.Parameter(torch.zeros(n_relations, wide, dim))
+
+    def tail_query(self, head: Tensor, relation: Tensor) -> Query:
+        """`M h + r`: `(batch, relation_dim)`."""
+        return Query(head, relation, self._project(head, relation) + rows(self.relation, relation))
+
+    def head_query(self, relation: Tensor, tail: Tensor) -> Query:
+        """`M t - r`: `(batch, relation_dim)`."""
+        return Query(tail, relation, self._project(tail, relation) - rows(self.relation, relation))
+
+    def match(self, query: Query, candidates: Tensor | None = None) -> Tensor:
+        """Minus the distances to the projected candidates: `(batch, n_candidates)`."""
+        table = rows(self.entity, candidates)
+
+        def distances(vectors: Tensor, matrix: Tensor) -> Tensor:
+            return squared_distances(vectors, self._map(table, matrix))
+
+        if self.on_hold:
+            return self.minus_distance(squared_distances(query.vectors, self._plain(table)))
+        squares = map_by_relation(distances, query.vectors, query.relation, self.projection)
+        return self.minus_distance(squares)
+
+    def score_triples(self, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:
+        """`(batch,)`."""
+        h, t = rows(self.entity, head), rows(self.entity, tail)
+        identity = torch.eye(*self.projection.shape[1:], dtype=h.dtype, device=h.device)
+        matrices = identity + self.step_scale * self.projection[relation]
+        difference = (matrices @ (h - t)[:, :, None])[:, :, 0] + rows(self.relation, relation)
+        return self.minus_distance(difference.square().sum(1))
+
+    def entity_squares(self, entities: Tensor) -> Tensor:
+        """`(batch, dim)`."""
+        return rows(self.entity, entities).square()
+
+    def relation_squares(self, relations: Tensor) -> Tensor:
+        """Of the translations: `(batch, relation_dim)`."""
+        return rows(self.relation, relations).square()
+
+    def _project(self, entities: Tensor, relations: Tensor) -> Tensor:
+        vectors = rows(self.entity, entities)
+        if self.on_hold:
+            return self._plain(vectors)
+        return map_by_relation(self._map, vectors, relations, self.projection)
+
+    def _map(self, vectors: Tensor, matrix: Tensor) -> Tensor:
+        return self._plain(vectors) + self.step_scale * (vectors @ matrix.T)
+
+    def _plain(self, vectors: Tensor) -> Tensor:
+        """The identity projection: cut, or filled up with zeros."""
+        missing = self.projection.shape[1] - self.dim
+        if missing <= 0:
+            return vectors[:, : self.projection.shape[1]]
+        return torch.cat([vectors, vectors.new_zeros(len(vectors), missing)], 1)
