@@ -17,7 +17,7 @@ from torch import Tensor
 
 from mohone.config import Plain, build, settings_of
 from mohone.data import KnowledgeGraph
-from mohone.errors import require_bool, require_int
+from mohone.errors import ConfigError, require_bool, require_int
 from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.files import read_json, write_json
 from mohone.graph.adjacency import Graph
@@ -79,6 +79,8 @@ class Stages:
             self._new_neighborhood()
         if self.has_infusion:
             self._retrofit: Retrofit = build("infusion", config["infusion"])
+            if self._retrofit.thaw_epoch is not None and trainers.n_processes > 1:
+                raise ConfigError("`infusion.thaw_epoch` must be null with several devices, but is set.")
 
     @property
     def has_netemb(self) -> bool:
@@ -114,7 +116,7 @@ class Stages:
         def train(folder: Path) -> Plain:
             model = self._new_model()
             info = self._fit(model, self._fit_settings, stage="baseline")
-            torch.save(model.state_dict(), folder / "model.pt")
+            _save(model, folder)
             return info
 
         return self._stage("baseline", self._model_config, train)
@@ -139,17 +141,17 @@ class Stages:
                 self._validation.mrr,
                 partial(self._fit, stage="infusion"),
             )
-            torch.save(model.state_dict(), folder / "model.pt")
+            _save(model, folder)
             return info
 
         config = {"infusion": self._config["infusion"], **self._model_config}
         return self._stage("infusion", config, train, parents=(netemb.key, baseline.key))
 
     def read_model(self, stage: Stage) -> KGEModel:
-        """The model of a baseline or infusion stage."""
+        """The model of a baseline or infusion stage, on the trainers' device."""
         model = self._new_model()
-        model.load_state_dict(torch.load(stage.folder / "model.pt", weights_only=True))
-        return model
+        model.load_state_dict(torch.load(stage.folder / "model.pt", weights_only=True, map_location="cpu"))
+        return model.to(self.trainers.device)
 
     def read_vectors(self, stage: Stage) -> Tensor:
         """The `(n_entities, dim)` vectors of a network embedding stage."""
@@ -184,7 +186,9 @@ class Stages:
     def _fit(self, model: KGEModel, settings: FitSettings, **arguments: Any) -> Plain:
         module = KGEModule(model, self._regime, self._validation, settings)
         data = TripleDataModule(self.graph, self._regime, settings.batch_size, self.seed)
-        return fit(module, data, self.trainers, **arguments)
+        info = fit(module, data, self.trainers, **arguments)
+        model.to(self.trainers.device)  # Lightning leaves it on the CPU.
+        return info
 
     def _stage(
         self,
@@ -212,6 +216,11 @@ class Stages:
         if reused:
             log.info("%s: reused from %s", name, folder)
         return Stage(key, folder, read_json(folder / "info.json"), reused)
+
+
+def _save(model: KGEModel, folder: Path) -> None:
+    """Write the weights so that any machine can read them."""
+    torch.save({name: table.cpu() for name, table in model.state_dict().items()}, folder / "model.pt")
 
 
 def _keys(settings: type) -> tuple[str, ...]:

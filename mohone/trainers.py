@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import logging
+import os
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytorch_lightning as pl
+import torch
 from lightning_fabric.utilities.exceptions import MisconfigurationException
 from pytorch_lightning.callbacks import Callback, TQDMProgressBar
 from pytorch_lightning.loggers import CSVLogger, Logger
 
+from mohone.allocator import keep_freed_memory
 from mohone.config import Plain
-from mohone.errors import ConfigError, require_choice
+from mohone.errors import ConfigError, require_choice, require_int
 from mohone.progress import progress_shown
 
 LOGGERS = ("csv", "none")
-_QUIET = ("pytorch_lightning", "lightning", "lightning.pytorch", "lightning.fabric")
+_QUIET = ("pytorch_lightning", "lightning", "lightning.pytorch", "lightning.fabric", "lightning_fabric")
 
 
 def quiet_lightning() -> None:
@@ -32,8 +35,23 @@ def quiet_lightning() -> None:
         r".*`LeafSpec` is deprecated.*",
         r"The number of training batches",
         r"Your `IterableDataset` has `__len__` defined",
+        r"It is recommended to use `self.log\(.*, sync_dist=True\)`",
     ):
         warnings.filterwarnings("ignore", message=message)
+
+
+class Worker(Callback):
+    """Makes a process that Lightning spawns as quiet and quick as the job's own, on arriving there."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Unpickled by `_arrive`, before anything else is done in the new process."""
+        return _arrive, ()
+
+
+def _arrive() -> Worker:
+    quiet_lightning()
+    keep_freed_memory()
+    return Worker()
 
 
 class TrainerFactory:
@@ -47,23 +65,59 @@ class TrainerFactory:
 
     def __init__(self, trainer: Plain, logger: str, folder: Path) -> None:
         self.arguments = {key: value for key, value in trainer.items() if key != "name"}
-        for key in ("devices", "num_nodes"):
-            if self.arguments.get(key, 1) != 1:
-                raise ConfigError(f"`trainer.{key}` must be 1, but is {self.arguments[key]!r}.")
+        if self.arguments.get("num_nodes", 1) != 1:
+            raise ConfigError(f"`trainer.num_nodes` must be 1, but is {self.arguments['num_nodes']!r}.")
+        self.n_processes = require_int("trainer.devices", self.arguments.get("devices", 1), 1)
+        strategy = str(self.arguments.get("strategy", "auto"))
+        if self.n_processes > 1 and not strategy.startswith("ddp_spawn"):
+            raise ConfigError(
+                f"`trainer.strategy` must be a ddp_spawn one with {self.n_processes} devices, but is "
+                f"{strategy!r}: choose `trainer=ddp`."
+            )
         self.logger = require_choice("logger.name", logger, LOGGERS)
         self.folder = folder
 
-    def __call__(self, stage: str, callbacks: Iterable[Callback] = (), **arguments: Any) -> pl.Trainer:
+    @property
+    def device(self) -> torch.device:
+        """Where models are between fits: for choosing, evaluating, retrofitting.
+
+        Raises:
+            ConfigError: if a GPU is asked for where there is none.
+        """
+        if self.arguments.get("accelerator", "cpu") not in ("gpu", "cuda"):
+            return torch.device("cpu")
+        if not torch.cuda.is_available():
+            raise ConfigError("`trainer.accelerator` must be cpu where there is no GPU, but is gpu.")
+        return torch.device("cuda", 0)
+
+    def __call__(
+        self,
+        stage: str,
+        callbacks: Iterable[Callback] = (),
+        *,
+        one_process: bool = False,
+        **arguments: Any,
+    ) -> pl.Trainer:
         """A Trainer that nobody has used.
+
+        Args:
+            stage: its name; its curves go into a folder of that name.
+            callbacks: further ones.
+            one_process: whatever `trainer.devices` says.
+            **arguments: of Lightning's Trainer; they win over the `trainer` group.
 
         Raises:
             ConfigError: if Lightning refuses the `trainer` group.
         """
         bar = [TQDMProgressBar(refresh_rate=20)] if progress_shown() else []
+        if one_process:
+            arguments |= {"devices": 1, "strategy": "auto"}
+        elif self.n_processes > 1:
+            os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")  # Of hints that are none for us.
+            callbacks = [Worker(), *callbacks]
         try:
             return pl.Trainer(
-                **self.arguments,
-                **arguments,
+                **{**self.arguments, **arguments},
                 callbacks=[*callbacks, *bar],
                 logger=self._logger(stage),
                 enable_checkpointing=False,

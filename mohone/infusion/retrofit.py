@@ -40,6 +40,7 @@ def retrofit(
     """
     beta, alpha = check_pulls(beta, alpha)
     require_int("infusion.iterations", iterations, 1)
+    neighbors = neighbors.to(vectors.device)
     first = vectors.detach().reshape(len(vectors), -1)
     if beta == 0 or neighbors.shape[1] == 0:
         return vectors.detach().clone()
@@ -77,7 +78,7 @@ def objective(vectors: Tensor, first: Tensor, neighbors: Tensor, beta: float, al
 def neighbor_matrix(neighbors: Tensor, total: float) -> Tensor:
     """The `(n, n)` sparse matrix with `total / k` at each row's k neighbours."""
     n, k = neighbors.shape
-    row = torch.arange(n).repeat_interleave(k)
+    row = torch.arange(n, device=neighbors.device).repeat_interleave(k)
     linked = neighbors.flatten() >= 0
     column = neighbors.flatten()[linked]
-    return csr_matrix(row[linked], column, torch.full((len(column),), total / k), n)
+    return csr_matrix(row[linked], column, torch.full((len(column),), total / k, device=column.device), n)

@@ -10,6 +10,7 @@ from typing import Any
 import pytorch_lightning as pl
 from pytorch_lightning.callbacks import Callback
 from torch import Tensor
+from torch.multiprocessing.spawn import ProcessRaisedException
 
 from mohone.errors import TrainingError
 from mohone.kge.module import VALID_MRR, KGEModule, TripleDataModule
@@ -33,7 +34,6 @@ class BestWeights(Callback):
 
     def __init__(self, patience: int, from_start: bool = False) -> None:
         self.patience, self.from_start = patience, from_start
-        self.score, self.epoch = float("-inf"), -1
         self._state: dict[str, Tensor] = {}
         self._waited = 0
 
@@ -49,18 +49,18 @@ class BestWeights(Callback):
 
     def on_train_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Validate the last epoch if none of its own did, and put the best weights back."""
-        if isinstance(pl_module, KGEModule) and pl_module.history:
-            last = pl_module.history[-1]
-            if last["valid_mrr"] is None:
+        if isinstance(pl_module, KGEModule):
+            last = pl_module.history[-1] if pl_module.history else None
+            if last and last["valid_mrr"] is None:
                 score = last["valid_mrr"] = pl_module.validation.mrr(pl_module.model)
                 self._consider(trainer, pl_module, score, epoch=len(pl_module.history))
-        if self._state:
-            pl_module.load_state_dict(self._state)
+            if self._state:
+                pl_module.model.load_state_dict(self._state)
 
-    def _consider(self, trainer: pl.Trainer, pl_module: pl.LightningModule, score: float, epoch: int) -> None:
-        if score > self.score:
-            self.score, self.epoch, self._waited = score, epoch, 0
-            self._state = {k: v.detach().clone() for k, v in pl_module.state_dict().items()}
+    def _consider(self, trainer: pl.Trainer, pl_module: KGEModule, score: float, epoch: int) -> None:
+        if score > pl_module.best_mrr:
+            pl_module.best_mrr, pl_module.best_epoch, self._waited = score, epoch, 0
+            self._state = {k: v.detach().clone() for k, v in pl_module.model.state_dict().items()}
         else:
             self._waited += 1
             trainer.should_stop = trainer.should_stop or self._waited >= self.patience
@@ -116,14 +116,25 @@ def fit(
         reload_dataloaders_every_n_epochs=1,
         callbacks=[*callbacks, best, EpochLines(stage)],
     )
-    trainer.fit(module, data)
-    if best.epoch < 0:
+    _fit(trainer, module, data)
+    if module.best_epoch < 0:
         raise TrainingError(f"The {stage} must be trained for an epoch at least, but no epoch ended.")
     log.info(
         "%s: best validation MRR %.4f after epoch %d of %d",
         stage,
-        best.score,
-        best.epoch,
+        module.best_mrr,
+        module.best_epoch,
         len(module.history),
     )
-    return {"best_epoch": best.epoch, "valid_mrr": best.score, "history": module.history}
+    return {"best_epoch": module.best_epoch, "valid_mrr": module.best_mrr, "history": module.history}
+
+
+def _fit(trainer: pl.Trainer, module: KGEModule, data: TripleDataModule) -> None:
+    """Fit; what another process says in a sentence is said in that sentence."""
+    try:
+        trainer.fit(module, data)
+    except ProcessRaisedException as error:
+        kind, _, sentence = str(error).strip().split("\n")[-1].partition(": ")
+        if kind.endswith(f".{TrainingError.__name__}"):
+            raise TrainingError(sentence) from None
+        raise

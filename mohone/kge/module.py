@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,6 +25,7 @@ OPTIMIZERS: dict[str, type[torch.optim.Optimizer]] = {
     "adagrad": torch.optim.Adagrad,
     "sgd": torch.optim.SGD,
 }
+_GREATEST_LOSS = 1e10  # A loss can diverge without overflowing.
 SCHEDULES = ("constant", "linear")
 
 
@@ -74,6 +74,8 @@ class KGEModule(pl.LightningModule):
     Attributes:
         history: loss and validation MRR by epoch.
         valid_mrr: of this epoch, once validated.
+        best_epoch, best_mrr: the epoch (from 1; 0: before training) and score of the best weights; with
+            `history` they are part of the module's state, so that they come back from other processes.
     """
 
     def __init__(
@@ -90,6 +92,16 @@ class KGEModule(pl.LightningModule):
         self._loss_sum: Tensor | float = 0.0
         self._n_batches = 0
         self.valid_mrr: float | None = None
+        self.best_epoch, self.best_mrr = -1, float("-inf")
+
+    def get_extra_state(self) -> dict[str, Any]:
+        """What is known of the training."""
+        return {"history": self.history, "best_epoch": self.best_epoch, "best_mrr": self.best_mrr}
+
+    def set_extra_state(self, state: dict[str, Any]) -> None:
+        """Take what another process knows of the training."""
+        self.history = state["history"]
+        self.best_epoch, self.best_mrr = state["best_epoch"], state["best_mrr"]
 
     def on_train_epoch_start(self) -> None:
         """Put the model on hold in its first epochs."""
@@ -112,21 +124,22 @@ class KGEModule(pl.LightningModule):
         part = self.validation.reciprocal_ranks(self.model, self.trainer.global_rank, self.trainer.world_size)
         total, n = self.trainer.strategy.reduce(part, reduce_op="sum").tolist()
         self.valid_mrr = total / n
-        self.log(VALID_MRR, self.valid_mrr, prog_bar=True, batch_size=1)
+        self.log(VALID_MRR, self.valid_mrr, prog_bar=True, batch_size=1, rank_zero_only=True)
 
     def on_train_epoch_end(self) -> None:
         """Log the epoch's mean loss, once."""
         loss = self._mean_loss()
-        self.log("train/loss", loss)
+        self.log("train/loss", loss, rank_zero_only=True)
         self.history.append({"epoch": self.current_epoch + 1, "loss": loss, "valid_mrr": self.valid_mrr})
         self._loss_sum, self._n_batches, self.valid_mrr = 0.0, 0, None
 
     def _mean_loss(self) -> float:
-        loss = float(self._loss_sum) / max(1, self._n_batches)
-        if not math.isfinite(loss):
+        mean = torch.as_tensor(self._loss_sum, device=self.device) / max(1, self._n_batches)
+        loss = float(self.trainer.strategy.reduce(mean, reduce_op="mean"))
+        if not abs(loss) < _GREATEST_LOSS:
             raise TrainingError(
-                f"The loss must be finite, but is {loss} in epoch {self.current_epoch + 1}: "
-                f"lower `training.lr` ({self.settings.lr:g})."
+                f"The loss must be finite and below {_GREATEST_LOSS:g}, but is {loss:g} in epoch "
+                f"{self.current_epoch + 1}: lower `training.lr` ({self.settings.lr:g})."
             )
         return loss
 

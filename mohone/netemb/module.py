@@ -42,6 +42,10 @@ class NetworkEmbedding(pl.LightningModule):
         self._loss_sum: Tensor | float = 0.0
         self._n_nodes = 0
 
+    def on_fit_start(self) -> None:
+        """Bring the rows to where training is."""
+        self.neighborhood.to(self.device)
+
     def training_step(self, nodes: Tensor, batch_idx: int) -> Tensor:  # noqa: ARG002
         """The mean cross-entropy of the batch, in nats."""
         rows = self.neighborhood.rows(nodes)
@@ -130,6 +134,6 @@ def learn(
     if len(connected) == 0:
         return module.vectors.detach().clone(), []
     n_epochs = max(settings.min_epochs, math.ceil(settings.min_steps / max(1, len(batches))))
-    trainer = make_trainer("netemb", max_epochs=n_epochs)
+    trainer = make_trainer("netemb", one_process=True, max_epochs=n_epochs)
     trainer.fit(module, DataLoader(batches, batch_size=None))
     return module.vectors.detach().clone(), module.history

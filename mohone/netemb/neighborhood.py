@@ -64,6 +64,10 @@ class Neighborhood(ABC):
             total = weights.sum(1, keepdim=True)
             self._matrix[nodes] = (weights / total.where(total > 0, 1.0)).to(dtype)
 
+    def to(self, device: torch.device) -> None:
+        """Move the prepared rows to a device."""
+        self._matrix = self._matrix.to(device)
+
     def rows(self, nodes: Tensor) -> Tensor:
         """`(len(nodes), n_nodes)` float32: distributions, 0 on the node itself; all 0 if it is isolated."""
         return self._matrix[nodes].float()

@@ -88,6 +88,32 @@ def test_chunks_change_nothing(umls: KnowledgeGraph, chunk: int) -> None:
         torch.testing.assert_close(cut[setting].mean, whole[setting].mean)
 
 
+@pytest.mark.parametrize("world", [1, 2, 3, 7])
+def test_parts_of_the_split_add_up(umls: KnowledgeGraph, world: int) -> None:
+    torch.manual_seed(1)
+    part = graph_like(umls, 21)
+    model = TransE(part.n_entities, part.n_relations, 8)
+    validation = LinkPrediction(part, "valid", ("filtered",), chunk=4)
+    parts = [validation.reciprocal_ranks(model, rank, world) for rank in range(world)]
+    total, n = torch.stack(parts).sum(0).tolist()
+    assert n == 2 * 21
+    wanted = validation.ranks(model)["filtered"].mean.reciprocal().mean()
+    assert total / n == pytest.approx(float(wanted), abs=1e-12)
+    assert validation.mrr(model) == pytest.approx(float(wanted), abs=1e-12)
+
+
+def test_known_answers_can_be_chosen(umls: KnowledgeGraph) -> None:
+    torch.manual_seed(1)
+    model = TransE(umls.n_entities, umls.n_relations, 8)
+    usual, none, all_of_them = (
+        LinkPrediction(umls, "valid", ("filtered",), known=known).ranks(model)["filtered"]
+        for known in ((), ("valid",), ("train", "valid", "test"))
+    )
+    assert (all_of_them.mean <= usual.mean).all()
+    assert (usual.mean <= none.mean).all()
+    assert (usual.mean < none.mean).any()
+
+
 def test_all_scores_equal_gives_the_mean_rank(base: KnowledgeGraph) -> None:
     ranks = LinkPrediction(base, "test").ranks(DistMultOfOne([0.0] * 4))
     assert ranks["filtered"].mean.tolist() == [2.0, 2.0]
@@ -138,6 +164,10 @@ def test_laws_hold(umls: KnowledgeGraph) -> None:
         assert each["mrr"] == pytest.approx((each["tail"]["mrr"] + each["head"]["mrr"]) / 2)
         assert each["n_ranked"] == 2 * len(umls.test)
     assert figures["filtered"]["mrr"] <= figures["typed"]["mrr"]
+    ranks = LinkPrediction(umls, "test").ranks(model)
+    assert (ranks["typed"].mean <= ranks["filtered"].mean).all()
+    raw = LinkPrediction(umls, "test", ("filtered",), known=("test",)).ranks(model)["filtered"]
+    assert (ranks["filtered"].mean <= raw.mean).all()
     assert abs(figures["filtered"]["amri"]) < 0.15  # Random vectors are no better than chance.
 
 

@@ -14,7 +14,7 @@ from mohone.infusion.selection import select
 from mohone.kge import NegativeSampling, TransE
 from tests.kge.test_fit import new_transe, settings, train
 
-REGIME = NegativeSampling(64, 4.0)
+REGIME = NegativeSampling(64, inverse_temperature=4.0)
 
 
 @pytest.fixture(scope="module")

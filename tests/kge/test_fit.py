@@ -1,3 +1,4 @@
+from functools import partial
 from typing import Any
 
 import pytest
@@ -7,9 +8,27 @@ import torch
 from mohone.data import KnowledgeGraph
 from mohone.errors import ConfigError, TrainingError
 from mohone.evaluation.link_prediction import LinkPrediction
-from mohone.kge import ComplEx, KGEModel, NegativeSampling, OneVsAll, Regime, TransE
+from mohone.kge import (
+    RESCAL,
+    Analogy,
+    ComplEx,
+    DistMult,
+    KGEModel,
+    KvsAll,
+    NegativeSampling,
+    OneVsAll,
+    Regime,
+    TransD,
+    TransE,
+    TransH,
+    TransR,
+)
 from mohone.kge.fit import fit
 from mohone.kge.module import FitSettings, KGEModule, TripleDataModule
+from mohone.kge.regime import Share
+from tests.conftest import graph_of
+
+ALL: list[type[KGEModel]] = [TransE, TransH, TransR, TransD, RESCAL, DistMult, ComplEx, Analogy]
 
 
 def trainer(stage: str, **arguments: Any) -> pl.Trainer:  # noqa: ARG001
@@ -44,7 +63,19 @@ def new_transe(graph: KnowledgeGraph) -> TransE:
 
 
 @pytest.mark.parametrize("optimizer", ["adam", "adagrad", "sgd"])
-@pytest.mark.parametrize("regime", [NegativeSampling(64, 4.0), OneVsAll(inverse_temperature=4.0)])
+@pytest.mark.parametrize(
+    "regime",
+    [
+        NegativeSampling(64, inverse_temperature=4.0),
+        NegativeSampling(64, loss="margin", in_batch=False),
+        NegativeSampling(64, loss="logistic", corruption="uniform"),
+        NegativeSampling(64, loss="self_adversarial", corruption="bernoulli", filtered=True),
+        OneVsAll(inverse_temperature=4.0),
+        KvsAll(inverse_temperature=4.0, group_by_relation=True),
+        KvsAll("logistic"),
+    ],
+    ids=lambda regime: f"{type(regime).__name__}-{getattr(regime, 'loss_name', '')}",
+)
 def test_training_lowers_the_loss(umls: KnowledgeGraph, regime: Regime, optimizer: str) -> None:
     info = train(umls, new_transe(umls), regime, settings(optimizer=optimizer, lr=0.1))
     losses = [epoch["loss"] for epoch in info["history"]]
@@ -54,7 +85,12 @@ def test_training_lowers_the_loss(umls: KnowledgeGraph, regime: Regime, optimize
 
 def test_the_best_weights_are_kept(umls: KnowledgeGraph) -> None:
     model = new_transe(umls)
-    info = train(umls, model, NegativeSampling(64, 4.0), settings(lr=3.0, max_epochs=12, schedule="constant"))
+    info = train(
+        umls,
+        model,
+        NegativeSampling(64, inverse_temperature=4.0),
+        settings(lr=3.0, max_epochs=12, schedule="constant"),
+    )
     scores = [epoch["valid_mrr"] for epoch in info["history"]]
     assert scores[-1] < max(scores)
     assert info["best_epoch"] == scores.index(max(scores)) + 1
@@ -76,16 +112,27 @@ def test_a_rare_validation_happens_at_the_end(umls: KnowledgeGraph) -> None:
 
 
 def test_the_last_epoch_is_validated(umls: KnowledgeGraph) -> None:
-    info = train(umls, new_transe(umls), NegativeSampling(64, 4.0), settings(max_epochs=5, validate_every=2))
+    info = train(
+        umls,
+        new_transe(umls),
+        NegativeSampling(64, inverse_temperature=4.0),
+        settings(max_epochs=5, validate_every=2),
+    )
     assert [epoch["valid_mrr"] is not None for epoch in info["history"]] == [False, True, False, True, True]
     assert info["best_epoch"] == 5
 
 
 def test_the_state_before_training_can_win(umls: KnowledgeGraph) -> None:
     model = new_transe(umls)
-    train(umls, model, NegativeSampling(64, 4.0), settings(max_epochs=10))
+    train(umls, model, NegativeSampling(64, inverse_temperature=4.0), settings(max_epochs=10))
     before = {name: value.clone() for name, value in model.state_dict().items()}
-    info = train(umls, model, NegativeSampling(64, 4.0), settings(lr=10.0, patience=1), from_start=True)
+    info = train(
+        umls,
+        model,
+        NegativeSampling(64, inverse_temperature=4.0),
+        settings(lr=10.0, patience=1),
+        from_start=True,
+    )
     assert info["best_epoch"] == 0
     assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
 
@@ -93,24 +140,93 @@ def test_the_state_before_training_can_win(umls: KnowledgeGraph) -> None:
 def test_same_seed_same_weights(umls: KnowledgeGraph) -> None:
     one, other = new_transe(umls), new_transe(umls)
     for model in (one, other):
-        train(umls, model, NegativeSampling(64, 4.0, dropout=0.1), settings())
+        train(umls, model, NegativeSampling(64, inverse_temperature=4.0, dropout=0.1), settings())
     assert all(torch.equal(a, b) for a, b in zip(one.parameters(), other.parameters(), strict=True))
 
 
-@pytest.mark.parametrize("cls", [TransE, ComplEx])
-@pytest.mark.parametrize("regime", [NegativeSampling(16), OneVsAll()])
+@pytest.mark.parametrize("cls", ALL)
+@pytest.mark.parametrize("regime", [NegativeSampling(16), OneVsAll(), KvsAll("logistic")])
 def test_divergence_is_named(umls: KnowledgeGraph, cls: type[KGEModel], regime: Regime) -> None:
     model = cls(umls.n_entities, umls.n_relations, 8)
     with pytest.raises(
-        TrainingError, match=r"The loss must be finite, but is \w+ in epoch \d|Scores must be finite"
+        TrainingError,
+        match=r"The loss must be finite and below 1e\+10, but is \S+ in epoch \d|Scores must be finite",
     ):
         train(umls, model, regime, settings(optimizer="sgd", lr=1e20, schedule="constant", max_epochs=5))
 
 
 def test_more_triples_in_a_batch_than_there_are(base: KnowledgeGraph) -> None:
-    for regime in (NegativeSampling(512), OneVsAll()):
+    for regime in (NegativeSampling(512), OneVsAll(), KvsAll()):
         info = train(base, TransE(4, 2, 4), regime, settings(batch_size=1000))
         assert len(info["history"]) == 3
+
+
+@pytest.mark.parametrize("regime", [NegativeSampling(3), OneVsAll(), KvsAll(group_by_relation=True)])
+def test_a_last_batch_of_one(base: KnowledgeGraph, regime: Regime) -> None:
+    n = len(regime.examples(base).epoch(1, torch.Generator(), Share()))
+    info = train(base, TransE(4, 2, 4), regime, settings(batch_size=n - 1))
+    assert len(info["history"]) == 3
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_every_model_trains_with_one_relation(cls: type[KGEModel]) -> None:
+    graph = graph_of({"train": ["a r b", "b r c", "c r d", "d r a"], "valid": ["a r c"], "test": ["b r d"]})
+    info = train(graph, cls(4, 1, 4), OneVsAll(group_by_relation=True), settings(batch_size=3))
+    assert len(info["history"]) == 3
+
+
+def test_negatives_that_are_all_right_answers_are_said_and_survived(caplog: pytest.LogCaptureFixture) -> None:
+    every = [f"{h} r {t}" for h in "abc" for t in "abc"]
+    graph = graph_of({"train": every, "valid": ["a r b"], "test": ["b r c"]})
+    for loss in ("softmax", "margin", "logistic", "self_adversarial"):
+        caplog.clear()
+        regime = NegativeSampling(8, loss=loss, filtered=True)
+        info = train(graph, TransE(3, 1, 4), regime, settings(batch_size=4))
+        assert len(info["history"]) == 3
+        assert "3 tail queries have no negative: all entities are right answers." in caplog.text
+
+
+def test_transr_on_hold_is_transe(umls: KnowledgeGraph) -> None:
+    torch.manual_seed(2)
+    simple = TransE(umls.n_entities, umls.n_relations, 8)
+    model = TransR(umls.n_entities, umls.n_relations, 8)
+    model.entity.data.copy_(simple.entity.data)
+    model.relation.data.copy_(simple.relation.data)
+    regime = OneVsAll(inverse_temperature=4.0)
+    train(umls, simple, regime, settings(max_epochs=2))
+    train(umls, model, regime, settings(max_epochs=2, hold_epochs=2))
+    torch.testing.assert_close(model.entity, simple.entity)
+    assert not model.projection.any()
+    train(umls, model, regime, settings(max_epochs=3, hold_epochs=2))
+    assert model.projection.any()
+    assert not model.on_hold
+
+
+def test_the_norm_is_held(umls: KnowledgeGraph) -> None:
+    model = TransE(umls.n_entities, umls.n_relations, 8, max_norm=1.0)
+    train(umls, model, NegativeSampling(16), settings(lr=0.5))
+    lengths = model.entity.detach().norm(dim=1)
+    assert lengths.max() <= 1 + 1e-5
+    assert lengths.min() > 0.1
+    frozen = TransE(3, 1, 4, max_norm=0.1)
+    frozen.entity.requires_grad_(False)
+    before = frozen.entity.clone()
+    frozen.constrain()
+    assert torch.equal(before, frozen.entity)
+
+
+@pytest.mark.parametrize("cls", [TransE, TransD, ComplEx, RESCAL])
+def test_low_precision_trains_and_is_evaluated_in_full(umls: KnowledgeGraph, cls: type[KGEModel]) -> None:
+    torch.manual_seed(1)
+    model = cls(umls.n_entities, umls.n_relations, 16)
+    regime = OneVsAll(inverse_temperature=4.0)
+    chosen = settings(max_epochs=6, lr=0.02)
+    module = KGEModule(model, regime, LinkPrediction(umls, "valid", ("filtered",)), chosen)
+    data = TripleDataModule(umls, regime, chosen.batch_size, seed=0)
+    info = fit(module, data, partial(trainer, precision="bf16-mixed"), stage="test")
+    assert info["history"][-1]["loss"] < info["history"][0]["loss"]
+    again = LinkPrediction(umls, "valid", ("filtered",)).mrr(model)
+    assert again == pytest.approx(info["valid_mrr"], abs=1e-9)
 
 
 @pytest.mark.parametrize(
