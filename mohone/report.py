@@ -15,6 +15,7 @@ _HEADER = (
     "model",
     "netemb",
     "seed",
+    "valid",
     "baseline",
     "infused",
     "gain",
@@ -25,7 +26,9 @@ _HEADER = (
 
 
 def markdown_table(folders: list[Path], setting: str = "filtered") -> str:
-    """One row for each job, named by its folder: test MRR and Hits@10 before and after, gain and p-value.
+    """One row for each job, named by its folder: MRR and Hits@10 before and after, gain and p-value.
+
+    `valid` is the baseline's filtered MRR on validation; all else is on test.
 
     A star marks a gain with p < 0.05. A failed job has a row that says so.
     """
@@ -40,23 +43,30 @@ def markdown_table(folders: list[Path], setting: str = "filtered") -> str:
 
 
 def _row(job: str, result: Plain, setting: str) -> tuple[str, ...]:
-    name = result["kge_model"] + (f" ({result['training']})" if result["training"] else "")
-    head = (job, result["dataset"]["name"], name, result["netemb"], str(result["seed"]))
+    head = (job, result["dataset"]["name"], _model(result), result["netemb"], str(result["seed"]))
     if result["status"] != "ok":
-        return (*head, "failed", *[""] * (len(_HEADER) - len(head) - 1))
+        return (*head, "", "failed", *[""] * (len(_HEADER) - len(head) - 2))
     before, after = result["baseline"][setting], result["infused"] and result["infused"][setting]
+    baseline = (f"{result['stages']['baseline']['valid_mrr']:.4f}", f"{before['mrr']:.4f}")
     if not after:
-        return (*head, f"{before['mrr']:.4f}", "", "", "", f"{before['hits@10']:.4f}", "")
+        return (*head, *baseline, "", "", "", f"{before['hits@10']:.4f}", "")
     test = result["significance"][setting]["mrr"]
     return (
         *head,
-        f"{before['mrr']:.4f}",
+        *baseline,
         f"{after['mrr']:.4f}{star(test)}",
         f"{test['delta']:+.4f}",
         f"{test['p_value']:.2g}",
         f"{before['hits@10']:.4f}",
         f"{after['hits@10']:.4f}",
     )
+
+
+def _model(result: Plain) -> str:
+    """The model and how it was trained."""
+    recipe = result["recipe"] if result["recipe"] != "default" else None
+    how = ", ".join(part for part in (result["training"], recipe) if part)
+    return f"{result['kge_model']} ({how})" if how else str(result["kge_model"])
 
 
 def main(arguments: list[str] | None = None) -> int:

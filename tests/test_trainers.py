@@ -24,7 +24,7 @@ DDP = {
 
 def fitted(graph: KnowledgeGraph, folder: Path, trainer: dict[str, object], lr: float = 0.01) -> KGEModule:
     torch.manual_seed(1)
-    regime = OneVsAll(inverse_temperature=4.0, group_by_relation=True)
+    regime = OneVsAll(inverse_temperature=4.0, relation_run=50)
     chosen = settings(batch_size=301, max_epochs=2, hold_epochs=1, lr=lr)
     model = TransR(graph.n_entities, graph.n_relations, 8)
     module = KGEModule(model, regime, LinkPrediction(graph, "valid", ("filtered",)), chosen)

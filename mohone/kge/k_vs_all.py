@@ -36,7 +36,7 @@ class KvsAll(QueryRegime):
 
     def examples(self, graph: KnowledgeGraph) -> QueryExamples:
         """The distinct queries of both sides."""
-        return QueryExamples(graph, None, self.group_by_relation)
+        return QueryExamples(graph, None, self.relation_run)
 
     def loss(self, model: KGEModel, batch: QueryBatch) -> Tensor:
         """The mean over the queries of both sides."""

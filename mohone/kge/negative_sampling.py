@@ -83,7 +83,7 @@ class NegativeSampling(Regime):
             n_full = int((index.offsets.diff() == graph.n_entities).sum())
             if n_full:
                 log.warning("%d %s queries have no negative: all entities are right answers.", n_full, side)
-        return TripleExamples(graph, self.n_negatives, self.corruption, self.group_by_relation)
+        return TripleExamples(graph, self.n_negatives, self.corruption, self.relation_run)
 
     def loss(self, model: KGEModel, batch: TripleBatch) -> Tensor:
         """The mean over both sides' examples."""
@@ -142,16 +142,14 @@ class NegativeSampling(Regime):
 class TripleExamples:
     """The triples of the train split, and the entities that negatives are drawn from."""
 
-    def __init__(
-        self, graph: KnowledgeGraph, n_negatives: int, corruption: str, group_by_relation: bool
-    ) -> None:
+    def __init__(self, graph: KnowledgeGraph, n_negatives: int, corruption: str, relation_run: int) -> None:
         self.triples, self.n_entities = graph.train, graph.n_entities
-        self.n_negatives, self.group_by_relation = n_negatives, group_by_relation
+        self.n_negatives, self.relation_run = n_negatives, relation_run
         self.head_chance = _head_chance(graph, corruption)
 
     def epoch(self, batch_size: int, generator: torch.Generator, share: Share) -> TripleBatches:
         """Shuffled triples, `batch_size` of them in a step of all processes together."""
-        order = shuffled(self.triples[:, 1], batch_size, self.group_by_relation, generator)
+        order = shuffled(self.triples[:, 1], self.relation_run, generator)
         n_batches = -(-len(order) // batch_size)
         negatives = torch.randint(self.n_entities, (n_batches, self.n_negatives), generator=generator)
         head_is_asked = None

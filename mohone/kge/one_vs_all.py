@@ -39,7 +39,7 @@ class OneVsAll(QueryRegime):
 
     def examples(self, graph: KnowledgeGraph) -> QueryExamples:
         """The queries of both sides."""
-        return QueryExamples(graph, self.answers_per_query, self.group_by_relation)
+        return QueryExamples(graph, self.answers_per_query, self.relation_run)
 
     def loss(self, model: KGEModel, batch: QueryBatch) -> Tensor:
         """The mean over the answers of both sides."""

@@ -62,10 +62,10 @@ class QueryExamples:
     Args:
         graph: its train split is used.
         most: answers of a query; None: any number.
-        group_by_relation: see `Regime`.
+        relation_run: see `Regime`.
     """
 
-    def __init__(self, graph: KnowledgeGraph, most: int | None, group_by_relation: bool) -> None:
+    def __init__(self, graph: KnowledgeGraph, most: int | None, relation_run: int) -> None:
         pieces = [_split_queries(graph, side, most) for side in SIDES]
         self.side = torch.cat([torch.full_like(p.keys, i) for i, p in enumerate(pieces)])
         keys = torch.cat([piece.keys for piece in pieces])
@@ -74,7 +74,7 @@ class QueryExamples:
         self.starts = torch.cat([pieces[0].starts, pieces[1].starts + len(pieces[0].members)])
         self.counts = torch.cat([piece.counts for piece in pieces])
         self.members = torch.cat([piece.members for piece in pieces])
-        self.group_by_relation = group_by_relation
+        self.relation_run = relation_run
 
     def __len__(self) -> int:
         return len(self.entity)
@@ -82,7 +82,7 @@ class QueryExamples:
     def epoch(self, batch_size: int, generator: torch.Generator, share: Share) -> QueryBatches:
         """Shuffled queries, `batch_size` of them in a step of all processes together."""
         kind = self.relation * len(SIDES) + self.side
-        order = shuffled(kind, batch_size, self.group_by_relation, generator)
+        order = shuffled(kind, self.relation_run, generator)
         place = torch.arange(len(order))
         mine = place % share.world == share.rank
         batch = place[mine] // batch_size

@@ -16,7 +16,7 @@ def map_by_relation(
     """`apply(vectors of one relation, its matrix)` for each relation of a batch, in the batch's order.
 
     Each distinct relation costs one call of plain products; a gather of `(batch, dim, dim)` is never made.
-    So batches with few relations are quick (`training.group_by_relation`).
+    So batches with few relations are quick (`training.relation_run`).
 
     Args:
         apply: of `(n, dim)` and `(k, d)` to `(n, width)`.

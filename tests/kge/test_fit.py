@@ -71,7 +71,7 @@ def new_transe(graph: KnowledgeGraph) -> TransE:
         NegativeSampling(64, loss="logistic", corruption="uniform"),
         NegativeSampling(64, loss="self_adversarial", corruption="bernoulli", filtered=True),
         OneVsAll(inverse_temperature=4.0),
-        KvsAll(inverse_temperature=4.0, group_by_relation=True),
+        KvsAll(inverse_temperature=4.0, relation_run=50),
         KvsAll("logistic"),
     ],
     ids=lambda regime: f"{type(regime).__name__}-{getattr(regime, 'loss_name', '')}",
@@ -161,7 +161,7 @@ def test_more_triples_in_a_batch_than_there_are(base: KnowledgeGraph) -> None:
         assert len(info["history"]) == 3
 
 
-@pytest.mark.parametrize("regime", [NegativeSampling(3), OneVsAll(), KvsAll(group_by_relation=True)])
+@pytest.mark.parametrize("regime", [NegativeSampling(3), OneVsAll(), KvsAll(relation_run=50)])
 def test_a_last_batch_of_one(base: KnowledgeGraph, regime: Regime) -> None:
     n = len(regime.examples(base).epoch(1, torch.Generator(), Share()))
     info = train(base, TransE(4, 2, 4), regime, settings(batch_size=n - 1))
@@ -171,7 +171,7 @@ def test_a_last_batch_of_one(base: KnowledgeGraph, regime: Regime) -> None:
 @pytest.mark.parametrize("cls", ALL)
 def test_every_model_trains_with_one_relation(cls: type[KGEModel]) -> None:
     graph = graph_of({"train": ["a r b", "b r c", "c r d", "d r a"], "valid": ["a r c"], "test": ["b r d"]})
-    info = train(graph, cls(4, 1, 4), OneVsAll(group_by_relation=True), settings(batch_size=3))
+    info = train(graph, cls(4, 1, 4), OneVsAll(relation_run=50), settings(batch_size=3))
     assert len(info["history"]) == 3
 
 
