@@ -4,9 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 EXTRAS ?= dev
+DATA ?= ../shared/data
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint format clean
+.PHONY: help setup run test bench lint format clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,6 +25,11 @@ run: $(STAMP) ## The quick start: two models x two network embeddings on UMLS, a
 
 test: $(STAMP) ## Run the tests
 	$(BIN)/python -m pytest
+
+bench: $(STAMP) ## Time models beside PyKEEN's on DATA/fb15k-237 (DATA=FOLDER), into outputs/bench
+	@test -d $(DATA)/fb15k-237 || { echo "DATA must be a folder with fb15k-237 in it, but is $(DATA)."; exit 1; }
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[bench,plots]"
+	$(BIN)/python scripts/bench_kge.py --data-dir $(DATA) --out outputs/bench
 
 lint: $(STAMP) ## Check format, lint and types
 	$(BIN)/ruff format --check .

@@ -1,0 +1,71 @@
+"""Inside the process of one measurement: `python -m bench.child SPEC` prints its result as a line of JSON.
+
+Both sides get the same: torch's threads, freed memory kept in the process, a limit of memory so that a
+measurement that needs too much fails by itself, and torch's seed.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import logging
+import resource
+import sys
+import warnings
+from typing import Any
+
+import torch
+
+from mohone.allocator import keep_freed_memory
+from mohone.progress import want_progress
+
+_MEASURES = {
+    "ours_train": ("training", "train"),
+    "ours_evaluate": ("evaluation", "evaluate"),
+    "pykeen_train": ("in_pykeen", "train"),
+    "pykeen_probe": ("in_pykeen", "probe"),
+    "pykeen_evaluate": ("in_pykeen", "evaluate"),
+    "floor_train": ("products", "train"),
+    "floor_evaluate": ("products", "evaluate"),
+    "lightning": ("lightning_share", "measure"),
+    "quality": ("quality", "measure"),
+}
+
+
+def prepare(spec: dict[str, Any]) -> None:
+    """Make this process one that measures."""
+    logging.basicConfig(level=logging.ERROR)
+    warnings.simplefilter("ignore")
+    want_progress(False)
+    limit = int(spec["memory_gb"] * 1e9)
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    keep_freed_memory()
+    torch.set_num_threads(spec["threads"])
+    torch.manual_seed(0)
+
+
+def measure(spec: dict[str, Any]) -> dict[str, Any]:
+    """Do what `spec` says, in this process."""
+    module, function = _MEASURES[spec["kind"]]
+    run = getattr(importlib.import_module(f"bench.{module}"), function)
+    imported = _peak_mb()
+    result: dict[str, Any] = run(spec)
+    threads = torch.get_num_threads()
+    return {**result, "peak_mb": _peak_mb(), "imported_mb": imported, "torch_threads": threads}
+
+
+def _peak_mb() -> float:
+    """The most memory that this process held so far."""
+    unit = 1 if sys.platform == "darwin" else 1024  # Bytes there, kilobytes elsewhere.
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
+
+
+def main() -> None:
+    """Measure and print."""
+    spec = json.loads(sys.argv[1])
+    prepare(spec)
+    print(json.dumps(measure(spec)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
