@@ -195,6 +195,14 @@ def test_faults_end_in_one_sentence_before_any_work(
     assert all(job["status"] == "failed" for job in results(tmp_path))
 
 
+def test_two_processes_in_a_sweep(tmp_path: Path) -> None:
+    every = ["trainer=ddp", "netemb=none", "training=k_vs_all", *TINY]
+    ran = mohone(tmp_path, "-m", "kge_model=distmult,rescal", "dataset=kinships", *every)
+    assert ran.returncode == 0, ran.stderr
+    assert [job["status"] for job in results(tmp_path)] == ["ok", "ok"]
+    assert not ran.stderr.strip(), ran.stderr
+
+
 def test_a_folder_with_a_result_is_not_written_over(tmp_path: Path) -> None:
     arguments = ["netemb=none", *[a for a in TINY if "netemb" not in a], "hydra.run.dir=here"]
     assert mohone(tmp_path, *arguments).returncode == 0

@@ -40,7 +40,7 @@ _CLASSES: dict[str, type[KGEModel]] = {
     "complex": ComplEx,
     "analogy": Analogy,
 }
-_BY_RELATION = ("transr", "rescal")
+_RELATION_RUN = {"transr": 32}
 
 
 def load_graph(spec: dict[str, Any]) -> KnowledgeGraph:
@@ -57,11 +57,11 @@ def make_model(name: str, graph: KnowledgeGraph, dim: int) -> KGEModel:
 
 
 def make_regime(name: str, model: str) -> Regime:
-    """A regime as its defaults are; batches by relation for models with a matrix for each relation."""
-    grouped = model in _BY_RELATION
+    """A regime as its defaults are; runs of one relation for TransR, as in its recipe."""
+    run = _RELATION_RUN.get(model, 1)
     if name == "negative_sampling":
-        return NegativeSampling(n_negatives=SHARED_NEGATIVES, loss="softmax", group_by_relation=grouped)
-    return OneVsAll(group_by_relation=grouped)
+        return NegativeSampling(n_negatives=SHARED_NEGATIVES, loss="softmax", relation_run=run)
+    return OneVsAll(relation_run=run)
 
 
 def n_examples(examples: TripleExamples | QueryExamples) -> int:
