@@ -42,10 +42,14 @@ class Scorer(Protocol):
 
 
 class _Chunk(NamedTuple):
-    """Queries scored at once, sorted by relation, and where in them each relation is."""
+    """Queries scored at once, sorted by relation, and where in them each relation is.
+
+    `places` says where among all queries, tails first, each of them belongs.
+    """
 
     side: str
     triples: Tensor
+    places: Tensor
     relations: list[tuple[int, slice]]
 
 
@@ -101,15 +105,14 @@ class LinkPrediction:
         Raises:
             TrainingError: if a score is not finite.
         """
-        parts: dict[str, list[Ranks]] = {setting: [] for setting in self.settings}
+        # Results that outlive a chunk are written into one place: scattered, they would split the heap.
+        found = {setting: Ranks.empty(2 * len(self.triples)) for setting in self.settings}
         with progress_bar(description, 2 * len(self.triples)) as bar:
             for chunk in self._chunks(_device_of(model)):
                 for setting, ranks in self._rank(model, chunk):
-                    parts[setting].append(ranks)
+                    found[setting].put(chunk.places, ranks)
                 bar.update(len(chunk.triples))
-        back = self._order.argsort()
-        both = torch.cat([back, back + len(back)])
-        return {setting: Ranks.cat(each).to("cpu")[both] for setting, each in parts.items()}
+        return found
 
     @torch.no_grad()
     def reciprocal_ranks(self, model: Scorer, rank: int = 0, world: int = 1) -> Tensor:
@@ -144,14 +147,18 @@ class LinkPrediction:
         if device not in self._plans:
             fitting = _CHUNK_ELEMENTS.get(device.type, 1 << 21) // self.n_entities
             size = self._chunk or min(_MAX_CHUNK.get(device.type, 1024), max(1, fitting))
-            parts = self.triples[self._order].split(size)
             self._plans[device] = [
-                _Chunk(side, part.to(device), _relations(part)) for side in SIDES for part in parts
+                self._plan(side, places, device) for side in SIDES for places in self._order.split(size)
             ]
         return self._plans[device]
 
+    def _plan(self, side: str, places: Tensor, device: torch.device) -> _Chunk:
+        triples = self.triples[places]
+        first = SIDES.index(side) * len(self.triples)
+        return _Chunk(side, triples.to(device), first + places, _relations(triples))
+
     def _rank(self, model: Scorer, chunk: _Chunk) -> Iterator[tuple[str, Ranks]]:
-        side, triples, _ = chunk
+        side, triples = chunk.side, chunk.triples
         scores = _score(model, side, triples)
         known = self._known[side].to(scores.device).lookup(query_keys(triples, side, self.n_relations))
         masked = mask_known(scores, triples[:, answer_column(side)], known)
