@@ -31,7 +31,7 @@ from tests.conftest import graph_of
 ALL: list[type[KGEModel]] = [TransE, TransH, TransR, TransD, RESCAL, DistMult, ComplEx, Analogy]
 
 
-def trainer(stage: str, **arguments: Any) -> pl.Trainer:  # noqa: ARG001
+def trainer(stage: str, *, one_process: bool = False, **arguments: Any) -> pl.Trainer:  # noqa: ARG001
     return pl.Trainer(
         accelerator="cpu",
         logger=False,
