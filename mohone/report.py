@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from mohone.config import Plain
+from mohone.markdown import table
 from mohone.results import read_results, star
 
 _HEADER = (
@@ -33,13 +34,7 @@ def markdown_table(folders: list[Path], setting: str = "filtered") -> str:
     A star marks a gain with p < 0.05. A failed job has a row that says so.
     """
     rows = [_row(path.parent.name, result, setting) for path, result in read_results(folders)]
-    widths = [max(len(row[i]) for row in [_HEADER, *rows]) for i in range(len(_HEADER))]
-    rule = tuple("-" * width for width in widths)
-    lines = [
-        "| " + " | ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) + " |"
-        for row in [_HEADER, rule, *rows]
-    ]
-    return f"Link prediction on test, {setting} (MRR unless named)\n\n" + "\n".join(lines) + "\n"
+    return f"Link prediction on test, {setting} (MRR unless named)\n\n{table(_HEADER, rows)}"
 
 
 def _row(job: str, result: Plain, setting: str) -> tuple[str, ...]:

@@ -14,14 +14,15 @@ import torch
 
 from bench import child, cli, processes
 from bench.clock import Clock, extrapolate, warmup_of
+from bench.figures import number
 from bench.machine import cpu_model
-from bench.markdown import number, table
 from bench.picture import draw
 from bench.plan import MODELS, full_spec, plan, probed_batch
 from bench.ratios import all_ratios
 from bench.subjects import count_batch, first_epoch, make_regime, shared_candidates
 from bench.tables import page
 from mohone.data import KnowledgeGraph
+from mohone.markdown import table
 
 ROOT = Path(__file__).resolve().parents[1]
 TINY = ["--dataset", "umls", "--dim", "4", "--seconds", "0.01", "--threads", "1", "--no-pykeen"]

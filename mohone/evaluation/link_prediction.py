@@ -129,7 +129,7 @@ class LinkPrediction:
         device = _device_of(model)
         total = torch.zeros(2, dtype=torch.float64, device=device)
         for chunk in self._chunks(device)[rank::world]:
-            ranks = dict(self._rank(model, chunk))[self.settings[0]].mean
+            ranks = next(self._rank(model, chunk))[1].mean
             total += torch.stack([ranks.reciprocal().sum(), ranks.new_tensor(float(len(ranks)))])
         return total
 

@@ -68,13 +68,13 @@ class KGEModel(nn.Module, ABC):
     def score_triples(self, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:
         """The score of each triple, by the plain formula: `(batch,)`."""
 
-    @abstractmethod
     def entity_squares(self, entities: Tensor) -> Tensor:
         """Squared moduli of the components of entity vectors, for regularisers: `(batch, n_components)`."""
+        return rows(self.get_parameter("entity"), entities).square()
 
-    @abstractmethod
     def relation_squares(self, relations: Tensor) -> Tensor:
         """Squared moduli of the components of relation vectors: `(batch, n_components)`."""
+        return rows(self.get_parameter("relation"), relations).square()
 
     def score_tails(self, head: Tensor, relation: Tensor, candidates: Tensor | None = None) -> Tensor:
         """Scores of candidate tails: `(batch, n_candidates)`; None: all entities."""

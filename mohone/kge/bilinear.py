@@ -13,11 +13,3 @@ class BilinearModel(KGEModel):
     def match(self, query: Query, candidates: Tensor | None = None) -> Tensor:
         """`(batch, n_candidates)`."""
         return query.vectors @ rows(self.get_parameter("entity"), candidates).T
-
-    def entity_squares(self, entities: Tensor) -> Tensor:
-        """Of real components: `(batch, width)`."""
-        return rows(self.get_parameter("entity"), entities).square()
-
-    def relation_squares(self, relations: Tensor) -> Tensor:
-        """Of real components: `(batch, width)`."""
-        return rows(self.get_parameter("relation"), relations).square()

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from mohone.errors import require_bool, require_float
-from mohone.kge.base import KGEModel
+from mohone.kge.base import KGEModel, normal_table
 from mohone.kge.blocks import row_blocks
 
 _LEAST_SQUARE = 1e-6  # Smaller ones are rounding; a root of at least 1e-3 has a gradient that is no noise.
@@ -19,6 +19,7 @@ class TranslationModel(KGEModel):
 
     Args:
         squared: is the score the squared distance?
+        init_std: first vectors have about this length: numbers are normal with `std = init_std / sqrt(dim)`.
         max_norm: after each step no entity vector is longer (the papers' constraint, at 1); None: any length.
     """
 
@@ -27,14 +28,17 @@ class TranslationModel(KGEModel):
         n_entities: int,
         n_relations: int,
         dim: int,
-        squared: bool = False,
-        max_norm: float | None = None,
+        squared: bool,
+        init_std: float,
+        max_norm: float | None,
     ) -> None:
         super().__init__(n_entities, n_relations, dim)
         self.squared = require_bool("kge_model.squared", squared)
         if max_norm is not None:
             require_float("kge_model.max_norm", max_norm, strict=True)
         self.max_norm = max_norm
+        self.std = require_float("kge_model.init_std", init_std) / dim**0.5
+        self.entity = normal_table(n_entities, dim, self.std)
 
     def minus_distance(self, squares: Tensor) -> Tensor:
         """Scores from squared distances of any shape; `squares` may be overwritten."""
@@ -43,7 +47,7 @@ class TranslationModel(KGEModel):
     @torch.no_grad()
     def constrain(self) -> None:
         """Shorten entity vectors to `max_norm`."""
-        table = self.get_parameter("entity")
+        table = self.entity
         if self.max_norm is not None and table.requires_grad:
             lengths = table.norm(dim=1, keepdim=True)
             table.mul_((self.max_norm / lengths.clamp(min=self.max_norm)).to(table.dtype))

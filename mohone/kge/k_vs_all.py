@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor
 
 from mohone.data import KnowledgeGraph
-from mohone.errors import require_choice, require_float
+from mohone.errors import require_choice
 from mohone.kge.base import KGEModel, Query
 from mohone.kge.losses import answer_logistic, answer_softmax
 from mohone.kge.queries import QueryBatch, QueryExamples, QueryRegime, SideBatch
@@ -21,18 +21,12 @@ class KvsAll(QueryRegime):
     Args:
         loss: `softmax`, cross-entropy with a target spread evenly over the answers; or `logistic`, binary
             cross-entropy of every entity.
-        inverse_temperature: factor of the scores in the softmax.
         **regularisation: of `Regime`.
     """
 
-    def __init__(
-        self, loss: str = "softmax", inverse_temperature: float = 1.0, **regularisation: float
-    ) -> None:
+    def __init__(self, loss: str = "softmax", **regularisation: float) -> None:
         super().__init__(**regularisation)  # type: ignore[arg-type]
         self.loss_name = require_choice("training.loss", loss, LOSSES)
-        self.inverse_temperature = require_float(
-            "training.inverse_temperature", inverse_temperature, strict=True
-        )
 
     def examples(self, graph: KnowledgeGraph) -> QueryExamples:
         """The distinct queries of both sides."""

@@ -43,8 +43,6 @@ class NegativeSampling(Regime):
         n_negatives: entities drawn for each batch and shared by its triples.
         loss: `softmax`, `margin`, `logistic` or `self_adversarial`; see `mohone.kge.losses`.
         margin: of `margin` and `self_adversarial`.
-        inverse_temperature: factor of the scores in `softmax`, where distances want more than 1, and in the
-            weights of `self_adversarial`.
         corruption: which sides of a triple an epoch replaces: `both`; one by a coin (`uniform`); or one by
             `bernoulli`, the head with probability tph / (tph + hpt) [Wang et al. 2014], where tph is the mean
             number of tails of a head under the relation, and hpt that of heads of a tail.
@@ -58,7 +56,6 @@ class NegativeSampling(Regime):
         n_negatives: int = 512,
         loss: str = "softmax",
         margin: float = 1.0,
-        inverse_temperature: float = 1.0,
         corruption: str = "both",
         in_batch: bool = True,
         filtered: bool = False,
@@ -68,9 +65,6 @@ class NegativeSampling(Regime):
         self.n_negatives = require_int("training.n_negatives", n_negatives, 1)
         self.loss_name = require_choice("training.loss", loss, LOSSES)
         self.margin = require_float("training.margin", margin)
-        self.inverse_temperature = require_float(
-            "training.inverse_temperature", inverse_temperature, strict=True
-        )
         self.corruption = require_choice("training.corruption", corruption, CORRUPTIONS)
         self.in_batch = require_bool("training.in_batch", in_batch)
         self.filtered = require_bool("training.filtered", filtered)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor
 
 from mohone.data import KnowledgeGraph
-from mohone.errors import require_float, require_int
+from mohone.errors import require_int
 from mohone.kge.base import KGEModel, Query
 from mohone.kge.losses import answer_softmax
 from mohone.kge.queries import QueryBatch, QueryExamples, QueryRegime, SideBatch
@@ -21,21 +21,16 @@ class OneVsAll(QueryRegime):
 
     Args:
         answers_per_query: most answers of one query in one row; frequent queries have several rows.
-        inverse_temperature: factor of the scores in the softmax; distances want more than 1.
         **regularisation: of `Regime`.
     """
 
     def __init__(
         self,
         answers_per_query: int = 16,
-        inverse_temperature: float = 1.0,
         **regularisation: float,
     ) -> None:
         super().__init__(**regularisation)  # type: ignore[arg-type]
         self.answers_per_query = require_int("training.answers_per_query", answers_per_query, 1)
-        self.inverse_temperature = require_float(
-            "training.inverse_temperature", inverse_temperature, strict=True
-        )
 
     def examples(self, graph: KnowledgeGraph) -> QueryExamples:
         """The queries of both sides."""

@@ -45,6 +45,8 @@ class Regime(ABC):
     """A way to train: which batches there are and what is minimised on each.
 
     Args:
+        inverse_temperature: factor of the scores in a softmax (also that of `self_adversarial`'s weights);
+            distances want more than 1.
         dropout: share of the numbers of a query's vector set to 0 while training.
         label_smoothing: share of each target spread evenly over the candidates.
         n3: weight of the cubed moduli of head, relation and tail, for each example and side.
@@ -56,6 +58,7 @@ class Regime(ABC):
 
     def __init__(
         self,
+        inverse_temperature: float = 1.0,
         dropout: float = 0.0,
         label_smoothing: float = 0.0,
         n3: float = 0.0,
@@ -63,6 +66,9 @@ class Regime(ABC):
         dura: float = 0.0,
         relation_run: int = 1,
     ) -> None:
+        self.inverse_temperature = require_float(
+            "training.inverse_temperature", inverse_temperature, strict=True
+        )
         self.dropout = require_float("training.dropout", dropout, below=1)
         self.label_smoothing = require_float("training.label_smoothing", label_smoothing, below=1)
         self.penalties = {

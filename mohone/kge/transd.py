@@ -5,7 +5,6 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from mohone.errors import require_float
 from mohone.kge.base import Query, normal_table, rows
 from mohone.kge.distances import TranslationModel
 
@@ -37,12 +36,10 @@ class TransD(TranslationModel):
         init_std: float = 1.0,
         max_norm: float | None = None,
     ) -> None:
-        super().__init__(n_entities, n_relations, dim, squared, max_norm)
-        std = require_float("kge_model.init_std", init_std) / dim**0.5
-        self.entity = normal_table(n_entities, dim, std)
-        self.relation = normal_table(n_relations, dim, std)
-        self.entity_projection = normal_table(n_entities, dim, std)
-        self.relation_projection = normal_table(n_relations, dim, std)
+        super().__init__(n_entities, n_relations, dim, squared, init_std, max_norm)
+        self.relation = normal_table(n_relations, dim, self.std)
+        self.entity_projection = normal_table(n_entities, dim, self.std)
+        self.relation_projection = normal_table(n_relations, dim, self.std)
 
     def tail_query(self, head: Tensor, relation: Tensor) -> Query:
         """`h' + r`: `(batch, dim)`."""

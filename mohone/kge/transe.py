@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from mohone.errors import ConfigError, require_float
+from mohone.errors import ConfigError
 from mohone.kge.base import Query, normal_table, rows
 from mohone.kge.distances import TranslationModel, squared_distances
 
@@ -33,13 +33,11 @@ class TransE(TranslationModel):
         init_std: float = 1.0,
         max_norm: float | None = None,
     ) -> None:
-        super().__init__(n_entities, n_relations, dim, squared, max_norm)
+        super().__init__(n_entities, n_relations, dim, squared, init_std, max_norm)
         if norm not in (1, 2):
             raise ConfigError(f"`kge_model.norm` must be 1 or 2, but is {norm!r}.")
         self.norm = norm
-        std = require_float("kge_model.init_std", init_std) / dim**0.5
-        self.entity = normal_table(n_entities, dim, std)
-        self.relation = normal_table(n_relations, dim, std)
+        self.relation = normal_table(n_relations, dim, self.std)
 
     def tail_query(self, head: Tensor, relation: Tensor) -> Query:
         """`h + r`: `(batch, dim)`."""
@@ -62,14 +60,6 @@ class TransE(TranslationModel):
         if self.norm == 1:
             return self._minus_power(difference.abs().sum(1))
         return self.minus_distance(difference.square().sum(1))
-
-    def entity_squares(self, entities: Tensor) -> Tensor:
-        """`(batch, dim)`."""
-        return rows(self.entity, entities).square()
-
-    def relation_squares(self, relations: Tensor) -> Tensor:
-        """`(batch, dim)`."""
-        return rows(self.relation, relations).square()
 
     def _minus_power(self, distances: Tensor) -> Tensor:
         return -(distances.square() if self.squared else distances)

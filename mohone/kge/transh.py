@@ -6,7 +6,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from mohone.errors import require_float
 from mohone.kge.base import Query, normal_table, rows
 from mohone.kge.distances import TranslationModel, squared_distances
 
@@ -35,10 +34,8 @@ class TransH(TranslationModel):
         init_std: float = 1.0,
         max_norm: float | None = None,
     ) -> None:
-        super().__init__(n_entities, n_relations, dim, squared, max_norm)
-        std = require_float("kge_model.init_std", init_std) / dim**0.5
-        self.entity = normal_table(n_entities, dim, std)
-        self.relation = normal_table(n_relations, dim, std)
+        super().__init__(n_entities, n_relations, dim, squared, init_std, max_norm)
+        self.relation = normal_table(n_relations, dim, self.std)
         self.normal = normal_table(n_relations, dim, dim**-0.5)
 
     def tail_query(self, head: Tensor, relation: Tensor) -> Query:
@@ -70,14 +67,6 @@ class TransH(TranslationModel):
         )
         flat_h, flat_d, flat_t = (x - (w * x).sum(1, keepdim=True) * w for x in (h, d, t))
         return self.minus_distance((flat_h + flat_d - flat_t).square().sum(1))
-
-    def entity_squares(self, entities: Tensor) -> Tensor:
-        """`(batch, dim)`."""
-        return rows(self.entity, entities).square()
-
-    def relation_squares(self, relations: Tensor) -> Tensor:
-        """Of the translations: `(batch, dim)`."""
-        return rows(self.relation, relations).square()
 
     def _normals(self, relation: Tensor) -> Tensor:
         return F.normalize(rows(self.normal, relation), dim=1)

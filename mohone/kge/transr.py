@@ -39,12 +39,10 @@ class TransR(TranslationModel):
         step_scale: float = 0.1,
         max_norm: float | None = None,
     ) -> None:
-        super().__init__(n_entities, n_relations, dim, squared, max_norm)
+        super().__init__(n_entities, n_relations, dim, squared, init_std, max_norm)
         wide = dim if relation_dim is None else require_int("kge_model.relation_dim", relation_dim, 1)
-        std = require_float("kge_model.init_std", init_std) / dim**0.5
         self.step_scale = require_float("kge_model.step_scale", step_scale, strict=True)
-        self.entity = normal_table(n_entities, dim, std)
-        self.relation = normal_table(n_relations, wide, std)
+        self.relation = normal_table(n_relations, wide, self.std)
         self.projection = nn.Parameter(torch.zeros(n_relations, wide, dim))
 
     def tail_query(self, head: Tensor, relation: Tensor) -> Query:
@@ -74,14 +72,6 @@ class TransR(TranslationModel):
         matrices = identity + self.step_scale * self.projection[relation]
         difference = (matrices @ (h - t)[:, :, None])[:, :, 0] + rows(self.relation, relation)
         return self.minus_distance(difference.square().sum(1))
-
-    def entity_squares(self, entities: Tensor) -> Tensor:
-        """`(batch, dim)`."""
-        return rows(self.entity, entities).square()
-
-    def relation_squares(self, relations: Tensor) -> Tensor:
-        """Of the translations: `(batch, relation_dim)`."""
-        return rows(self.relation, relations).square()
 
     def _project(self, entities: Tensor, relations: Tensor) -> Tensor:
         vectors = rows(self.entity, entities)

@@ -10,7 +10,7 @@
 | `products.py`, `lightning_share.py` | floors: bare matrix products, a training loop without Lightning |
 | `quality.py` | time to a validation MRR |
 | `subjects.py`, `clock.py` | data sets, models, regimes and batches by name; steps timed |
-| `ratios.py`, `tables.py`, `markdown.py`, `picture.py` | figures compared and shown |
+| `ratios.py`, `tables.py`, `figures.py`, `picture.py` | figures compared and shown |
 | `machine.py` | where and with what was measured |
 
 Whatever runs in the starting process imports no torch: a child's peak memory starts from its parent's.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from bench.markdown import number
+from bench.figures import number
 from bench.ratios import Record, find, models_of, value
 from mohone.files import replacing
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from bench.markdown import MISSING, number, table, times
+from bench.figures import MISSING, number, times
 from bench.plan import SHARED_NEGATIVES
 from bench.ratios import Record, find, models_of, value
+from mohone.markdown import table
 
 _NOTES = """\
 How to read it.
@@ -15,7 +16,7 @@ How to read it.
 - *Scored*: millions of (query, candidate) scores a second that enter the loss. A triple has more of them in
   ours ({shared} shared negatives and the batch's other answers on each side) than in PyKEEN ({negatives}
   negatives on both sides together), so both columns are needed.
-- Ours has the softmax loss, and batches by relation for TransR and RESCAL; PyKEEN has its default loss of
+- Ours has the softmax loss, and for TransR runs of 32 triples of one relation; PyKEEN has its default loss of
   each model, no regulariser, and our optimiser.
 - *Evaluation*: ours ranks the whole test split in three settings (filtered, typed, typed_train), the making
   of the indices included; PyKEEN's is filtered alone, on a straight line through two samples of at most
