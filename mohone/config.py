@@ -18,7 +18,7 @@ from mohone.errors import ConfigError, MohoneError
 Plain = dict[str, Any]
 T = TypeVar("T")
 GROUPS = ("dataset", "kge_model", "training", "netemb", "infusion", "trainer", "logger")
-KEYS = (*GROUPS, "recipe", "seed", "dim", "data_dir", "store_dir", "allocator", "progress")
+KEYS = (*GROUPS, "graph", "recipe", "seed", "dim", "data_dir", "store_dir", "sparse", "allocator", "progress")
 PATHS = ("dataset.path", "dataset.data_dir", "data_dir", "store_dir")
 
 
@@ -43,6 +43,7 @@ def check_keys(config: Mapping[str, Any]) -> None:
         ConfigError: a key that is none.
     """
     _check_keys("", config, KEYS)
+    _check_keys("graph.", config["graph"], ("weighting",))
     _check_keys("logger.", config["logger"], ("name",))
     for group in ("netemb", "infusion"):
         if "_target_" not in config[group]:

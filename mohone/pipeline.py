@@ -13,6 +13,7 @@ from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.evaluation.metrics import report, tie_warning
 from mohone.evaluation.significance import compare
 from mohone.files import write_json
+from mohone.graph.sparse import use_backend
 from mohone.kge import KGEModel
 from mohone.progress import want_progress
 from mohone.results import RESULT, describe_job, job_table, versions
@@ -33,6 +34,7 @@ def run_job(config: Plain, folder: Path) -> Plain:
         the result, as written.
     """
     want_progress(require_bool("progress", config["progress"]))
+    use_backend(config["sparse"])
     graph: KnowledgeGraph = build("dataset", config["dataset"]).load()
     for line in graph.report.lines():
         log.info("%s", line)

@@ -17,17 +17,17 @@ from torch import Tensor
 
 from mohone.config import Plain, build, settings_of
 from mohone.data import KnowledgeGraph
-from mohone.errors import ConfigError, require_bool, require_int
+from mohone.errors import ConfigError, require_bool, require_choice, require_int
 from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.files import read_json, write_json
-from mohone.graph.adjacency import Graph
+from mohone.graph.adjacency import WEIGHTINGS, Graph
+from mohone.graph.nearest import nearest_neighbors
 from mohone.infusion.infuse import infuse
-from mohone.infusion.neighbors import nearest_neighbors
 from mohone.infusion.settings import Retrofit
 from mohone.kge import KGEModel, Reciprocal, Regime
 from mohone.kge.fit import fit
 from mohone.kge.module import FitSettings, KGEModule, TripleDataModule
-from mohone.netemb.module import LearnSettings, learn
+from mohone.netemb.learn import LearnSettings, learn
 from mohone.netemb.neighborhood import Neighborhood
 from mohone.store import StageStore, stage_key
 from mohone.trainers import TrainerFactory
@@ -71,11 +71,13 @@ class Stages:
         self.store = StageStore(Path(config["store_dir"]))
         self.store.check()
         self._config = config
+        self._weighting = require_choice("graph.weighting", config["graph"]["weighting"], WEIGHTINGS)
         self._fit_settings: FitSettings = settings_of(FitSettings, config["training"])
         self._regime: Regime = build("training", config["training"], without=_keys(FitSettings))
         self._new_model()  # Only to check its configuration.
         if self.has_netemb:
             self._learn_settings: LearnSettings = settings_of(LearnSettings, config["netemb"])
+            self._learn_settings.objective_for(graph.n_entities)
             self._new_neighborhood()
         if self.has_infusion:
             self._retrofit: Retrofit = build("infusion", config["infusion"])
@@ -96,7 +98,7 @@ class Stages:
         """Learn the network embedding: `vectors.pt`."""
 
         def train(folder: Path) -> Plain:
-            graph = Graph.from_triples(self.graph.train, self.graph.n_entities)
+            graph = self._network
             vectors, history = learn(
                 graph, self._new_neighborhood(), self.trainers, self._learn_settings, self.seed
             )
@@ -104,11 +106,12 @@ class Stages:
             return {
                 "n_edges": graph.n_edges,
                 "n_isolated": int(graph.isolated.sum()),
+                "objective": self._learn_settings.objective_for(graph.n_nodes),
                 "loss": history[-1]["loss"] if history else None,
                 "history": history,
             }
 
-        return self._stage("netemb", {"netemb": self._config["netemb"]}, train)
+        return self._stage("netemb", self._network_config, train)
 
     def baseline(self) -> Stage:
         """Train the baseline: `model.pt`."""
@@ -126,23 +129,22 @@ class Stages:
 
         def train(folder: Path) -> Plain:
             model = self.read_model(baseline)
-            graph = Graph.from_triples(self.graph.train, self.graph.n_entities)
             nearest = nearest_neighbors(
                 self.read_vectors(netemb),
                 max(self._retrofit.neighbors),
                 self._retrofit.metric,
-                excluded=graph.isolated,
+                excluded=self._network.isolated,
             )
             info = infuse(
                 model,
-                nearest,
+                nearest.rows,
                 self._retrofit,
                 self._fit_settings,
                 self._validation.mrr,
                 partial(self._fit, stage="infusion"),
             )
             _save(model, folder)
-            return info
+            return {**info, "neighbor_recall": nearest.recall}
 
         config = {"infusion": self._config["infusion"], **self._model_config}
         return self._stage("infusion", config, train, parents=(netemb.key, baseline.key))
@@ -159,8 +161,17 @@ class Stages:
         return vectors
 
     @cached_property
+    def _network(self) -> Graph:
+        """The entities as a network, of the training triples alone."""
+        return Graph.from_triples(self.graph.train, self.graph.n_entities, self._weighting)
+
+    @cached_property
     def _validation(self) -> LinkPrediction:
         return LinkPrediction(self.graph, "valid", ("filtered",))
+
+    @property
+    def _network_config(self) -> Plain:
+        return {"graph": self._config["graph"], "netemb": self._config["netemb"]}
 
     @property
     def _model_config(self) -> Plain:

@@ -34,6 +34,7 @@ def quiet_lightning() -> None:
         r"`isinstance\(treespec, LeafSpec\)` is deprecated",
         r".*`LeafSpec` is deprecated.*",
         r"The number of training batches",
+        r"`LightningModule.configure_optimizers` returned `None`",
         r"Your `IterableDataset` has `__len__` defined",
         r"It is recommended to use `self.log\(.*, sync_dist=True\)`",
     ):

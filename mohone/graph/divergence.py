@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import torch
+from numba import njit
 from torch import Tensor
 
-_BLOCK_ELEMENTS = 1 << 21  # Temporaries of 8 MB: they stay in the cache.
+from mohone.graph.parallel import Array, in_chunks
 
 
 def log_histograms(values: Tensor, n_bins: int, lowest: float = 1e-9) -> Tensor:
@@ -15,43 +19,79 @@ def log_histograms(values: Tensor, n_bins: int, lowest: float = 1e-9) -> Tensor:
     the same for all rows; the first bin also takes all that is smaller, zeros included.
 
     Args:
-        values: `(n, m)`, in [0, 1].
+        values: `(n, m)` float32, in [0, 1].
         n_bins: number of bins.
 
     Returns:
-        `(n, n_bins)`, each row a distribution.
+        `(n, n_bins)` int32 counts.
     """
-    floor = torch.tensor(lowest).log()
-    position = (values.clamp(min=lowest).log() - floor) / -floor * n_bins
-    bins = position.long().clamp_(0, n_bins - 1)
-    counts = torch.zeros(len(values), n_bins)
-    counts.scatter_add_(1, bins, torch.ones(1, 1).expand(bins.shape))
-    return counts / values.shape[1]
+    out = np.zeros((len(values), n_bins), np.int32)
+    rows = values.contiguous().numpy()
+    in_chunks(lambda start, stop: _histograms(rows, lowest, start, stop, out), len(values))
+    return torch.from_numpy(out)
 
 
-def jensen_shannon(p: Tensor, q: Tensor) -> Tensor:
-    """Jensen-Shannon divergence in nats between all rows of `p` and all rows of `q` [Lin 1991].
+@njit(cache=True, nogil=True)
+def _histograms(values: Array, lowest: float, start: int, stop: int, out: Array) -> None:
+    n_bins = out.shape[1]
+    floor = math.log(lowest)
+    for i in range(start, stop):
+        for value in values[i]:
+            place = 0
+            if value > lowest:
+                place = min(n_bins - 1, int((math.log(value) - floor) / -floor * n_bins))
+            out[i, place] += 1
 
-    `JSD = H((p + q) / 2) - (H(p) + H(q)) / 2`, in [0, log 2].
+
+class HistogramDivergence:
+    """Jensen-Shannon divergences in nats between histograms of equally many values [Lin 1991].
+
+    `JSD = H((p + q) / 2) - (H(p) + H(q)) / 2`, in [0, log 2]. The counts are integers, so the terms of the
+    first entropy are looked up by the sum of two counts: one addition a bin, and no logarithm.
 
     Args:
-        p: `(n, n_bins)`, rows are distributions.
-        q: `(m, n_bins)`, rows are distributions.
-
-    Returns:
-        `(n, m)`, never negative.
+        counts: `(n, n_bins)` int32, each row with the same sum.
     """
-    out = torch.empty(len(p), len(q))
-    rows = max(1, _BLOCK_ELEMENTS // max(1, q.numel()))
-    own_p, own_q = entropy(p), entropy(q)
-    for start in range(0, len(p), rows):
-        stop = start + rows
-        mixed = entropy((p[start:stop, None, :] + q[None, :, :]) / 2)
-        out[start:stop] = mixed - (own_p[start:stop, None] + own_q[None, :]) / 2
-    return out.clamp_(min=0.0)
+
+    def __init__(self, counts: Tensor) -> None:
+        self.counts = counts.numpy()
+        total = int(counts[0].sum()) if len(counts) else 1
+        share = np.arange(2 * total + 1) / (2 * total)
+        self._terms = -share * np.log(np.where(share > 0, share, 1.0))
+        self._entropy = self._terms[2 * self.counts].sum(1)
+
+    def rows(self, numbers: Tensor) -> Tensor:
+        """From each of these histograms to all: `(len(numbers), n)` float32, never negative."""
+        return self.between(numbers, torch.arange(len(self.counts)).expand(len(numbers), -1))
+
+    def between(self, numbers: Tensor, others: Tensor) -> Tensor:
+        """From each histogram to some: `(len(numbers), k)` float32 for `others` of that shape."""
+        out = np.empty(others.shape, np.float32)
+        of_rows, of_columns = numbers.numpy(), others.numpy()
+
+        def loop(start: int, stop: int) -> None:
+            _divergences(self.counts, self._terms, self._entropy, of_rows, of_columns, start, stop, out)
+
+        in_chunks(loop, len(numbers))
+        return torch.from_numpy(out)
 
 
-def entropy(p: Tensor) -> Tensor:
-    """Shannon entropy in nats over the last dimension, with `0 log 0 = 0`."""
-    terms: Tensor = torch.special.entr(p)
-    return terms.sum(-1)
+@njit(cache=True, nogil=True)
+def _divergences(
+    counts: Array,
+    terms: Array,
+    entropy: Array,
+    rows: Array,
+    columns: Array,
+    start: int,
+    stop: int,
+    out: Array,
+) -> None:
+    for i in range(start, stop):
+        own = counts[rows[i]]
+        for j in range(columns.shape[1]):
+            other = counts[columns[i, j]]
+            mixed = 0.0
+            for place in range(counts.shape[1]):
+                mixed += terms[own[place] + other[place]]
+            out[i, j] = max(0.0, mixed - (entropy[rows[i]] + entropy[columns[i, j]]) / 2)

@@ -7,13 +7,16 @@ form are not: the two are `D^1/2 Psi D^-1/2` of each other. The random-walk form
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
 from scipy.special import ive
 from torch import Tensor
 
-from mohone.errors import require_choice, require_float
-from mohone.graph.adjacency import Graph, csr_matrix, spmm
+from mohone.errors import ConfigError, require_choice, require_float
+from mohone.graph.adjacency import Graph
+from mohone.graph.sparse import csr_matrix, spmm
 
 LAPLACIANS = ("random_walk", "symmetric")
 
@@ -33,13 +36,29 @@ def chebyshev_coefficients(scale: float, tolerance: float = 1e-7) -> np.ndarray:
         n_terms *= 2
 
 
-def check_kernel(scale: object, laplacian: object) -> tuple[float, str]:
-    """Both, if they can be.
+def mean_coefficients(scales: Sequence[float], tolerance: float = 1e-7) -> np.ndarray:
+    """The coefficients of the mean of the exponentials: one recurrence serves all scales."""
+    each = [chebyshev_coefficients(scale, tolerance) for scale in scales]
+    out = np.zeros(max(len(coefficients) for coefficients in each))
+    for coefficients in each:
+        out[: len(coefficients)] += coefficients / len(each)
+    return out
+
+
+def check_kernel(
+    scale: object, laplacian: object, name: str = "scale", strict: bool = False
+) -> tuple[tuple[float, ...], str]:
+    """The scales, one or a list of them, and the Laplacian, if they can be.
 
     Raises:
-        ConfigError: unless the scale is >= 0 and the Laplacian is one of `LAPLACIANS`.
+        ConfigError: unless each scale is >= 0 (`strict`: > 0), there is one, and the Laplacian is one of
+            `LAPLACIANS`.
     """
-    return require_float("scale", scale), require_choice("laplacian", laplacian, LAPLACIANS)
+    each = tuple(scale) if isinstance(scale, list | tuple) else (scale,)
+    if not each:
+        raise ConfigError(f"`{name}` must have a value, but is empty.")
+    scales = tuple(require_float(name, value, strict=strict) for value in each)
+    return scales, require_choice("laplacian", laplacian, LAPLACIANS)
 
 
 class HeatKernel:
@@ -48,8 +67,8 @@ class HeatKernel:
     The cost of a block of b rows is `order` products of the sparse `(n, n)` matrix with an `(n, b)` block.
 
     Args:
-        graph: of n nodes.
-        scale: the paper's s, the time heat flows, >= 0.
+        graph: of n nodes; the weights of edges, if any, are its walk's odds.
+        scale: the paper's s, the time heat flows, >= 0; of a list of scales the mean of the kernels.
         laplacian: `random_walk` (rows sum to 1) or `symmetric` (the paper's formula).
         tolerance: largest error of the polynomial on the spectrum.
     """
@@ -57,13 +76,13 @@ class HeatKernel:
     def __init__(
         self,
         graph: Graph,
-        scale: float,
+        scale: float | Sequence[float],
         laplacian: str = "random_walk",
         tolerance: float = 1e-7,
     ) -> None:
-        self.scale, self.laplacian = check_kernel(scale, laplacian)
+        self.scales, self.laplacian = check_kernel(scale, laplacian)
         self.n_nodes = graph.n_nodes
-        self._coefficients = chebyshev_coefficients(self.scale, tolerance)
+        self._coefficients = mean_coefficients(self.scales, tolerance)
         self._operator = _operator(graph, laplacian)
 
     @property
@@ -92,7 +111,9 @@ def _operator(graph: Graph, laplacian: str) -> Tensor:
     """`I - L^T`, whose powers spread a column of heat; an isolated node keeps its heat."""
     alone = graph.isolated.nonzero().flatten()
     row, column = torch.cat([graph.target, alone]), torch.cat([graph.source, alone])
-    degrees = graph.degrees.clamp(min=1).to(torch.float64)
+    strengths = graph.strengths.masked_fill(graph.isolated, 1.0)
     symmetric = laplacian == "symmetric"
-    value = (degrees[row] * degrees[column]).rsqrt() if symmetric else 1.0 / degrees[column]
+    value = (strengths[row] * strengths[column]).rsqrt() if symmetric else 1.0 / strengths[column]
+    if graph.weight is not None:
+        value[: len(graph.weight)] *= graph.weight
     return csr_matrix(row, column, value, graph.n_nodes)

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from mohone.errors import require_float, require_int
-from mohone.graph.adjacency import csr_matrix, spmm
+from mohone.graph.sparse import csr_matrix, spmm
 
 
 def retrofit(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mohone.errors import ConfigError, require_choice, require_float, require_int
-from mohone.infusion.neighbors import METRICS
+from mohone.graph.nearest import METRICS
 from mohone.infusion.retrofit import check_pulls
 
 

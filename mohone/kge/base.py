@@ -65,6 +65,10 @@ class KGEModel(nn.Module, ABC):
         """
 
     @abstractmethod
+    def match_pairs(self, query: Query, candidates: Tensor) -> Tensor:
+        """The score of one candidate for each query: `(batch,)` for entity ids `(batch,)`."""
+
+    @abstractmethod
     def score_triples(self, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:
         """The score of each triple, by the plain formula: `(batch,)`."""
 

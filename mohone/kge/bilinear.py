@@ -13,3 +13,7 @@ class BilinearModel(KGEModel):
     def match(self, query: Query, candidates: Tensor | None = None) -> Tensor:
         """`(batch, n_candidates)`."""
         return query.vectors @ rows(self.get_parameter("entity"), candidates).T
+
+    def match_pairs(self, query: Query, candidates: Tensor) -> Tensor:
+        """`(batch,)`."""
+        return (query.vectors * rows(self.get_parameter("entity"), candidates)).sum(1)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from mohone.errors import require_bool, require_float
-from mohone.kge.base import KGEModel, normal_table
+from mohone.kge.base import KGEModel, Query, normal_table
 from mohone.kge.blocks import row_blocks
 
 _LEAST_SQUARE = 1e-6  # Smaller ones are rounding; a root of at least 1e-3 has a gradient that is no noise.
@@ -39,6 +40,14 @@ class TranslationModel(KGEModel):
         self.max_norm = max_norm
         self.std = require_float("kge_model.init_std", init_std) / dim**0.5
         self.entity = normal_table(n_entities, dim, self.std)
+
+    def match_pairs(self, query: Query, candidates: Tensor) -> Tensor:
+        """`(batch,)`."""
+        return self.minus_distance(self.differences(query, candidates).square().sum(1))
+
+    @abstractmethod
+    def differences(self, query: Query, candidates: Tensor) -> Tensor:
+        """Each query's vector minus its one candidate's as the relation sees it: `(batch, width)`."""
 
     def minus_distance(self, squares: Tensor) -> Tensor:
         """Scores from squared distances of any shape; `squares` may be overwritten."""

@@ -158,46 +158,48 @@ def answer_logistic(
     return loss
 
 
-def margin_ranking(scores: Tensor, left_out: Tensor, margin: float) -> Tensor:
-    """`sum_i mean_j max(0, margin - s_ii + s_ij)` over the negatives j of query i [Bordes et al. 2013].
+def margin_ranking(scores: Tensor, answers: Tensor, left_out: Tensor, margin: float) -> Tensor:
+    """`sum_i mean_j max(0, margin - s_ia + s_ij)` over the negatives j of query i [Bordes et al. 2013].
 
     Args:
-        scores: `(batch, n_candidates)`; the right answer of query i is candidate i.
+        scores: `(batch, n_candidates)`.
+        answers: `(batch,)` the column a of each query's right answer.
         left_out: `(batch, n_candidates)` of bool: what is no negative of a query, the answer apart.
         margin: by which the answer should lead.
     """
-    negative = _negatives(left_out)
-    hinges = F.relu(margin - scores.diagonal()[:, None] + scores)
+    gold, negative = _gold_and_negatives(scores, answers, left_out)
+    hinges = F.relu(margin - gold[:, None] + scores)
     return _mean_of(hinges, negative).sum()
 
 
-def logistic(scores: Tensor, left_out: Tensor) -> Tensor:
-    """`sum_i log(1 + exp(-s_ii)) + mean_j log(1 + exp(s_ij))` [Trouillon et al. 2016].
+def logistic(scores: Tensor, answers: Tensor, left_out: Tensor) -> Tensor:
+    """`sum_i log(1 + exp(-s_ia)) + mean_j log(1 + exp(s_ij))` [Trouillon et al. 2016].
 
     Arguments as in `margin_ranking`.
     """
-    negative = _negatives(left_out)
-    return (F.softplus(-scores.diagonal()) + _mean_of(F.softplus(scores), negative)).sum()
+    gold, negative = _gold_and_negatives(scores, answers, left_out)
+    return (F.softplus(-gold) + _mean_of(F.softplus(scores), negative)).sum()
 
 
-def self_adversarial(scores: Tensor, left_out: Tensor, margin: float, inverse_temperature: float) -> Tensor:
+def self_adversarial(
+    scores: Tensor, answers: Tensor, left_out: Tensor, margin: float, inverse_temperature: float
+) -> Tensor:
     """Logistic loss whose negatives weigh by a softmax of their scores [Sun et al., ICLR 2019, eq. 5-6].
 
-    `sum_i -log sigma(margin + s_ii) - sum_j p_ij log sigma(-margin - s_ij)`, `p` without gradient; see
+    `sum_i -log sigma(margin + s_ia) - sum_j p_ij log sigma(-margin - s_ij)`, `p` without gradient; see
     `margin_ranking`.
     """
-    absent = ~_negatives(left_out)
+    gold, negative = _gold_and_negatives(scores, answers, left_out)
     with torch.no_grad():
-        exponents = (inverse_temperature * scores.detach()).masked_fill(absent, float("-inf"))
+        exponents = (inverse_temperature * scores.detach()).masked_fill(~negative, float("-inf"))
         weights = torch.softmax(exponents, 1).nan_to_num(0.0)  # NaN where a query has no negative left.
-    answers = F.softplus(-margin - scores.diagonal())
-    return (answers + (weights * F.softplus(margin + scores)).sum(1)).sum()
+    return (F.softplus(-margin - gold) + (weights * F.softplus(margin + scores)).sum(1)).sum()
 
 
-def _negatives(left_out: Tensor) -> Tensor:
-    negative = ~left_out
-    negative.fill_diagonal_(False)
-    return negative
+def _gold_and_negatives(scores: Tensor, answers: Tensor, left_out: Tensor) -> tuple[Tensor, Tensor]:
+    """The right answers' scores `(batch,)`, and which scores are negatives' `(batch, n_candidates)`."""
+    column = answers[:, None]
+    return scores.gather(1, column)[:, 0], (~left_out).scatter_(1, column, False)
 
 
 def _mean_of(values: Tensor, mask: Tensor) -> Tensor:

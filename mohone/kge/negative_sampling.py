@@ -91,35 +91,41 @@ class NegativeSampling(Regime):
         self, model: KGEModel, side: str, query: Query, triples: Tensor, negatives: Tensor
     ) -> Tensor:
         answers = triples[:, answer_column(side)]
-        candidates = torch.cat([answers, negatives])
-        scores = model.match(self.drop(query), candidates)
+        asked = self.drop(query)
+        own = torch.arange(len(answers), device=answers.device)
+        if self.in_batch:
+            candidates = torch.cat([answers, negatives])
+            scores, columns = model.match(asked, candidates), own
+        else:
+            candidates = negatives
+            gold = model.match_pairs(asked, answers)
+            scores, columns = torch.cat([gold[:, None], model.match(asked, negatives)], 1), own * 0
         left_out = self._left_out(model, side, triples, answers, candidates)
         if self.loss_name == "softmax":
-            own = torch.arange(len(answers), device=answers.device)
             loss = answer_softmax(
                 scores,
                 own,
-                own,
+                columns,
                 torch.ones_like(own),
                 smoothing=self.label_smoothing,
                 inverse_temperature=self.inverse_temperature,
                 left_out=left_out,
             )
         else:
-            loss = self._pairwise(scores, left_out)
+            loss = self._pairwise(scores, columns, left_out)
         return loss + self.penalty(model, query, None, answers)
 
-    def _pairwise(self, scores: Tensor, left_out: Tensor) -> Tensor:
+    def _pairwise(self, scores: Tensor, columns: Tensor, left_out: Tensor) -> Tensor:
         if self.loss_name == "margin":
-            return margin_ranking(scores, left_out, self.margin)
+            return margin_ranking(scores, columns, left_out, self.margin)
         if self.loss_name == "logistic":
-            return logistic(scores, left_out)
-        return self_adversarial(scores, left_out, self.margin, self.inverse_temperature)
+            return logistic(scores, columns, left_out)
+        return self_adversarial(scores, columns, left_out, self.margin, self.inverse_temperature)
 
     def _left_out(
         self, model: KGEModel, side: str, triples: Tensor, answers: Tensor, candidates: Tensor
     ) -> Tensor:
-        """What is no candidate of each query: `(n, n_candidates)`."""
+        """What is no candidate of each query: a column for each of its scores."""
         out = candidates[None, :] == answers[:, None]
         if self.filtered:
             keys = query_keys(triples, side, model.n_relations)
@@ -127,10 +133,9 @@ class NegativeSampling(Regime):
             known = out.new_zeros(len(answers), model.n_entities)
             known[rows, members] = True
             out |= known[:, candidates]
-        if not self.in_batch:
-            out[:, : len(answers)] = True
-        out.fill_diagonal_(False)
-        return out
+        if self.in_batch:
+            return out.fill_diagonal_(False)
+        return torch.cat([out.new_zeros(len(answers), 1), out], 1)
 
 
 class TripleExamples:

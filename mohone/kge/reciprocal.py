@@ -33,6 +33,10 @@ class Reciprocal(KGEModel):
         """`(batch, n_candidates)`."""
         return self.inner.match(query, candidates)
 
+    def match_pairs(self, query: Query, candidates: Tensor) -> Tensor:
+        """`(batch,)`."""
+        return self.inner.match_pairs(query, candidates)
+
     def score_triples(self, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:
         """`(batch,)`, in the direction of tails."""
         return self.inner.score_triples(head, relation, tail)

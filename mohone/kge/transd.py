@@ -67,6 +67,10 @@ class TransD(TranslationModel):
         left, right = (torch.cat(pair, 1) for pair in zip(vectors, numbers, strict=True))
         return self.minus_distance(left @ right.T)
 
+    def differences(self, query: Query, candidates: Tensor) -> Tensor:
+        """`(batch, dim)`."""
+        return query.vectors - self._project(candidates, query.relation)
+
     def score_triples(self, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:
         """`(batch,)`."""
         difference = (

@@ -54,6 +54,16 @@ class TransE(TranslationModel):
             return self._minus_power(torch.cdist(query.vectors.to(table.dtype), table, p=1.0))
         return self.minus_distance(squared_distances(query.vectors, table))
 
+    def match_pairs(self, query: Query, candidates: Tensor) -> Tensor:
+        """`(batch,)`."""
+        if self.norm == 1:
+            return self._minus_power(self.differences(query, candidates).abs().sum(1))
+        return super().match_pairs(query, candidates)
+
+    def differences(self, query: Query, candidates: Tensor) -> Tensor:
+        """`(batch, dim)`."""
+        return query.vectors - rows(self.entity, candidates)
+
     def score_triples(self, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:
         """`(batch,)`."""
         difference = rows(self.entity, head) + rows(self.relation, relation) - rows(self.entity, tail)

@@ -57,6 +57,10 @@ class TransH(TranslationModel):
         along = (self._normals(distinct) @ table.T).square()
         return self.minus_distance(squared_distances(vectors, table) - rows(along, inverse))
 
+    def differences(self, query: Query, candidates: Tensor) -> Tensor:
+        """`(batch, dim)`, in the hyperplane."""
+        return self._project(query.vectors - rows(self.entity, candidates), query.relation)
+
     def score_triples(self, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:
         """`(batch,)`."""
         h, t, d, w = (

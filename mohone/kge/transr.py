@@ -65,6 +65,10 @@ class TransR(TranslationModel):
         squares = map_by_relation(distances, query.vectors, query.relation, self.projection)
         return self.minus_distance(squares)
 
+    def differences(self, query: Query, candidates: Tensor) -> Tensor:
+        """`(batch, relation_dim)`."""
+        return query.vectors - self._project(candidates, query.relation)
+
     def score_triples(self, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:
         """`(batch,)`."""
         h, t = rows(self.entity, head), rows(self.entity, tail)

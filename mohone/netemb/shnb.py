@@ -2,31 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import torch
 from torch import Tensor
 
-from mohone.errors import require_float
+from mohone.errors import ConfigError
 from mohone.graph.adjacency import Graph
 from mohone.graph.heat_kernel import HeatKernel, check_kernel
-from mohone.netemb.neighborhood import Neighborhood
+from mohone.graph.walks import poisson_lengths, walk_ends
+from mohone.netemb.neighborhood import Neighborhood, draw_key
 
 
 class SharedNeighborhood(Neighborhood):
     """N(u) is all nodes, weighted by the heat `Psi_u` that reaches them (the paper, section 3.3.1).
 
+    A draw is the end of a random walk whose length is Poisson(scale): exact, at `O(scale)` a draw.
+
     Args:
-        scale: the paper's s: how long heat flows; small is local.
+        scale: the paper's s: how long heat flows; small is local. Of a list of scales, `Psi` is the mean of
+            the kernels, so that N(u) is near and far at once.
         laplacian: `random_walk` or `symmetric`, see `HeatKernel`.
     """
 
-    def __init__(self, scale: float = 5.0, laplacian: str = "random_walk") -> None:
-        super().__init__()
-        require_float("netemb.scale", scale, strict=True)  # At 0 no heat flows.
-        self.scale, self.laplacian = check_kernel(scale, laplacian)
+    def __init__(self, scale: float | Sequence[float] = 5.0, laplacian: str = "random_walk") -> None:
+        # At 0 no heat flows.
+        self.scales, self.laplacian = check_kernel(scale, laplacian, "netemb.scale", strict=True)
 
-    def observe(self, graph: Graph) -> None:
-        """Set up the kernel."""
-        self._kernel = HeatKernel(graph, self.scale, self.laplacian)
+    def observe(self, graph: Graph, seed: int) -> None:  # noqa: ARG002
+        """Set up the kernel and the walks."""
+        self._graph = graph
+        self._kernel = HeatKernel(graph, self.scales, self.laplacian)
+        self._lengths = poisson_lengths(self.scales)
 
     def block(self, nodes: Tensor) -> Tensor:
         """Rows of the heat kernel."""
         return self._kernel.rows(nodes)
+
+    def sample(self, nodes: Tensor, generator: torch.Generator) -> Tensor:
+        """Ends of random walks.
+
+        Raises:
+            ConfigError: if the Laplacian is the symmetric one, whose rows no walk ends by.
+        """
+        if self.laplacian != "random_walk":
+            raise ConfigError(
+                "`netemb.laplacian` must be random_walk for the sampled objective, but is symmetric."
+            )
+        return walk_ends(self._graph, nodes, self._lengths, draw_key(generator))

@@ -1,9 +1,14 @@
+import sys
+
 import numpy as np
+import pytest
 import torch
 from scipy import sparse
 
 from mohone.data import KnowledgeGraph
-from mohone.graph.adjacency import Graph, csr_matrix, spmm
+from mohone.errors import ConfigError
+from mohone.graph.adjacency import Graph
+from mohone.graph.sparse import BACKENDS, csr_matrix, spmm, use_backend
 from tests.conftest import network_of
 
 
@@ -31,7 +36,24 @@ def test_only_train_makes_the_graph(umls: KnowledgeGraph, umls_network: Graph) -
     assert umls_network.n_edges == len(pairs)
 
 
-def test_product_equals_scipy() -> None:
+def test_weights_count_the_triples_of_two_entities() -> None:
+    triples = torch.tensor([[0, 0, 1], [1, 1, 0], [0, 2, 1], [2, 0, 2], [1, 0, 3]])
+    graph = Graph.from_triples(triples, 5, "count")
+    assert graph.source.tolist() == [0, 1, 1, 3]
+    assert graph.target.tolist() == [1, 0, 3, 1]
+    assert graph.weight is not None
+    assert graph.weight.tolist() == [3.0, 3.0, 1.0, 1.0]
+    assert graph.strengths.tolist() == [3.0, 4.0, 0.0, 1.0, 0.0]
+    assert graph.walkable.cumulative.tolist() == [3.0, 3.0, 4.0, 1.0]
+    with pytest.raises(ConfigError, match=r"`graph\.weighting` must be one of binary, count, but is 'sum'"):
+        Graph.from_triples(triples, 5, "sum")
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_product_equals_scipy(backend: str) -> None:
+    if backend == "torch_sparse":
+        pytest.importorskip("torch_sparse")
+    use_backend(backend)
     generator = torch.Generator().manual_seed(0)
     dense = torch.randn(30, 30, generator=generator) * (torch.rand(30, 30, generator=generator) < 0.2)
     row, column = dense.nonzero().T
@@ -41,3 +63,12 @@ def test_product_equals_scipy() -> None:
     right = torch.randn(30, 7, generator=generator)
     wanted = sparse.csr_matrix(dense.numpy()) @ right.numpy()
     np.testing.assert_allclose(spmm(matrix, right), wanted, atol=1e-5)
+    use_backend("torch")
+
+
+def test_a_backend_that_is_none_or_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ConfigError, match="`sparse` must be one of torch, torch_sparse, but is 'scipy'"):
+        use_backend("scipy")
+    monkeypatch.setitem(sys.modules, "torch_sparse", None)
+    with pytest.raises(ConfigError, match="`sparse` must be torch where torch-sparse is not installed"):
+        use_backend("torch_sparse")

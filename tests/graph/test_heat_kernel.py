@@ -20,7 +20,7 @@ graphs = st.builds(
 def dense_kernel(graph: Graph, scale: float, laplacian: str) -> np.ndarray:
     """The kernel by scipy's dense matrix exponential of the written-out Laplacian."""
     adjacency = np.zeros((graph.n_nodes, graph.n_nodes))
-    adjacency[graph.source, graph.target] = 1.0
+    adjacency[graph.source, graph.target] = 1.0 if graph.weight is None else graph.weight
     degrees = adjacency.sum(1)
     inverse = np.divide(1.0, degrees, out=np.zeros_like(degrees), where=degrees > 0)
     if laplacian == "random_walk":
@@ -42,6 +42,31 @@ def test_random_walk_rows_are_distributions(graph: Graph, scale: float) -> None:
     assert torch.isfinite(rows).all()
     assert (rows >= 0).all()
     torch.testing.assert_close(rows.sum(1), torch.ones(graph.n_nodes))
+
+
+@given(graphs, st.sampled_from(["random_walk", "symmetric"]))
+def test_a_list_of_scales_is_the_mean_of_the_kernels(graph: Graph, laplacian: str) -> None:
+    rows = HeatKernel(graph, [0.5, 5.0], laplacian).rows(torch.arange(graph.n_nodes))
+    wanted = (dense_kernel(graph, 0.5, laplacian) + dense_kernel(graph, 5.0, laplacian)) / 2
+    np.testing.assert_allclose(rows, wanted, atol=1e-5)
+
+
+@given(st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=40), st.booleans())
+def test_edges_may_have_weights(edges: list[tuple[int, int]], symmetric: bool) -> None:
+    laplacian = "symmetric" if symmetric else "random_walk"
+    pairs = torch.tensor(edges, dtype=torch.int64).reshape(-1, 2)
+    graph = Graph.from_edges(pairs[:, 0], pairs[:, 1], 8, "count")
+    rows = HeatKernel(graph, 2.0, laplacian).rows(torch.arange(8))
+    np.testing.assert_allclose(rows, dense_kernel(graph, 2.0, laplacian), atol=1e-5)
+
+
+def test_a_large_star_stays_small() -> None:
+    hub = torch.zeros(20_000, dtype=torch.int64)
+    graph = Graph.from_edges(hub, torch.arange(1, 20_001), 20_001)
+    rows = HeatKernel(graph, 5.0).rows(torch.tensor([0, 1, 20_000]))
+    # Heat is at the hub with chance (1 + e^-2s) / 2 after starting there.
+    assert rows[0, 0].item() == pytest.approx((1 + np.exp(-10)) / 2, abs=1e-5)
+    torch.testing.assert_close(rows.sum(1), torch.ones(3))
 
 
 def test_path_and_an_isolated_node_as_worked_out_by_hand() -> None:
@@ -76,5 +101,7 @@ def test_bad_values_are_refused() -> None:
     graph = network_of(2, (0, 1))
     with pytest.raises(ConfigError, match=r"`scale` must be >= 0, but is -1\."):
         HeatKernel(graph, -1.0)
+    with pytest.raises(ConfigError, match="`scale` must have a value, but is empty"):
+        HeatKernel(graph, [])
     with pytest.raises(ConfigError, match="`laplacian` must be one of random_walk, symmetric"):
         HeatKernel(graph, 1.0, "combinatorial")

@@ -6,9 +6,9 @@ import torch
 from mohone.data import KnowledgeGraph
 from mohone.errors import ConfigError
 from mohone.evaluation.link_prediction import LinkPrediction
+from mohone.graph.nearest import nearest_neighbors
 from mohone.infusion import Retrofit
 from mohone.infusion.callback import RetrofitCallback
-from mohone.infusion.neighbors import nearest_neighbors
 from mohone.infusion.retrofit import retrofit
 from mohone.infusion.selection import select
 from mohone.kge import NegativeSampling, TransE
@@ -20,7 +20,7 @@ REGIME = NegativeSampling(64, inverse_temperature=4.0)
 @pytest.fixture(scope="module")
 def nearest(umls: KnowledgeGraph) -> torch.Tensor:
     torch.manual_seed(5)
-    return nearest_neighbors(torch.randn(umls.n_entities, 8), 6)
+    return nearest_neighbors(torch.randn(umls.n_entities, 8), 6).rows
 
 
 def callback(nearest: torch.Tensor, thaw_epoch: int | None = None) -> RetrofitCallback:

@@ -7,7 +7,7 @@ from scipy import sparse
 from scipy.sparse.linalg import spsolve
 
 from mohone.errors import ConfigError
-from mohone.infusion.neighbors import nearest_neighbors
+from mohone.graph.nearest import nearest_neighbors
 from mohone.infusion.retrofit import objective, retrofit
 
 TWO = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
@@ -33,7 +33,7 @@ def test_converges_to_the_direct_solution(beta: float, alpha: float, k: int, see
     torch.manual_seed(seed)
     first = torch.randn(12, 3)
     excluded = torch.arange(12) == 4
-    neighbors = nearest_neighbors(torch.randn(12, 2), k, excluded=excluded)
+    neighbors = nearest_neighbors(torch.randn(12, 2), k, excluded=excluded).rows
     found = retrofit(first, neighbors, beta, alpha, iterations=60)
     np.testing.assert_allclose(found, direct_solution(first, neighbors, beta, alpha), atol=1e-5)
     assert torch.equal(found[4], first[4])
@@ -42,7 +42,7 @@ def test_converges_to_the_direct_solution(beta: float, alpha: float, k: int, see
 def test_ten_iterations_err_no_more_than_promised() -> None:
     torch.manual_seed(0)
     first = torch.randn(50, 4)
-    neighbors = nearest_neighbors(torch.randn(50, 3), 5)
+    neighbors = nearest_neighbors(torch.randn(50, 3), 5).rows
     limit = torch.from_numpy(direct_solution(first, neighbors, 0.6, 1.0)).float()
     error = (retrofit(first, neighbors, 0.6, 1.0, 10) - limit).abs().max()
     assert error <= (0.6 / 1.6) ** 10 * (first - limit).abs().max() + 1e-6
@@ -56,7 +56,7 @@ def test_two_neighbours_in_closed_form() -> None:
 def test_one_update_is_the_papers_equation() -> None:
     torch.manual_seed(0)
     first = torch.randn(6, 3)
-    neighbors = nearest_neighbors(torch.randn(6, 2), 2)
+    neighbors = nearest_neighbors(torch.randn(6, 2), 2).rows
     beta, alpha = 0.8, 1.5
     for i, row in enumerate(retrofit(first, neighbors, beta, alpha, iterations=1)):
         pull = sum(beta / 2 * first[j] for j in neighbors[i].tolist())
@@ -71,7 +71,7 @@ def test_no_pull_and_no_neighbours_change_nothing() -> None:
 
 def test_tables_of_any_shape() -> None:
     matrices = torch.randn(5, 2, 3)
-    neighbors = nearest_neighbors(torch.randn(5, 2), 2)
+    neighbors = nearest_neighbors(torch.randn(5, 2), 2).rows
     flat = retrofit(matrices.flatten(1), neighbors, 0.3)
     torch.testing.assert_close(retrofit(matrices, neighbors, 0.3), flat.reshape(5, 2, 3))
 

@@ -33,7 +33,7 @@ ALL: list[type[KGEModel]] = [TransE, TransH, TransR, TransD, RESCAL, DistMult, C
 
 def trainer(stage: str, *, one_process: bool = False, **arguments: Any) -> pl.Trainer:  # noqa: ARG001
     return pl.Trainer(
-        accelerator="cpu",
+        accelerator=arguments.pop("accelerator", "cpu"),
         logger=False,
         enable_checkpointing=False,
         enable_model_summary=False,

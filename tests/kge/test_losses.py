@@ -125,11 +125,11 @@ def test_pairwise_losses_equal_the_loop_with_their_gradient(name: str) -> None:
     ours = torch.randn(3, 6, dtype=torch.float64, requires_grad=True)
     loops = ours.detach().clone().requires_grad_()
     if name == "margin":
-        mine = margin_ranking(ours, left_out, 0.7)
+        mine = margin_ranking(ours, torch.arange(3), left_out, 0.7)
     elif name == "logistic":
-        mine = logistic(ours, left_out)
+        mine = logistic(ours, torch.arange(3), left_out)
     else:
-        mine = self_adversarial(ours, left_out, 0.7, 2.0)
+        mine = self_adversarial(ours, torch.arange(3), left_out, 0.7, 2.0)
     other = loop_pairwise(name, loops, left_out)
     torch.testing.assert_close(mine, other)
     mine.backward()

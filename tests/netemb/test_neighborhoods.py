@@ -6,12 +6,20 @@ import torch
 
 from mohone.errors import ConfigError
 from mohone.graph.adjacency import Graph
-from mohone.graph.divergence import jensen_shannon, log_histograms
+from mohone.graph.divergence import HistogramDivergence, log_histograms
 from mohone.graph.heat_kernel import HeatKernel
-from mohone.netemb import SharedNeighborhood, StructuralRole
+from mohone.netemb import DeepWalk, Node2Vec, SharedNeighborhood, StructuralRole
 from mohone.netemb.neighborhood import Neighborhood
+from mohone.netemb.rows import NeighborRows
 from mohone.netemb.struct import standardised_weights
 from tests.conftest import network_of
+
+SOME = [SharedNeighborhood(5.0), StructuralRole(5.0), Node2Vec(0.5, 2.0, 20, 5, 3), DeepWalk(20, 5, 3)]
+
+
+def rows_of(neighborhood: Neighborhood, graph: Graph) -> torch.Tensor:
+    neighborhood.observe(graph, seed=0)
+    return NeighborRows(neighborhood, graph)[torch.arange(graph.n_nodes)]
 
 
 def barbell(clique: int, path: int) -> Graph:
@@ -22,54 +30,44 @@ def barbell(clique: int, path: int) -> Graph:
     return network_of(2 * clique + path, *edges)
 
 
-@pytest.mark.parametrize("neighborhood", [SharedNeighborhood(5.0), StructuralRole(5.0)])
+@pytest.mark.parametrize("neighborhood", SOME)
 def test_rows_are_distributions_without_the_node(neighborhood: Neighborhood, umls_network: Graph) -> None:
-    neighborhood.prepare(umls_network)
-    rows = neighborhood.rows(torch.arange(135))
+    rows = rows_of(neighborhood, umls_network)
     torch.testing.assert_close(rows.sum(1), torch.ones(135))
     assert (rows >= 0).all()
     assert (rows.diagonal() == 0).all()
 
 
 def test_shnb_is_the_heat_kernel_without_its_diagonal(umls_network: Graph) -> None:
-    neighborhood = SharedNeighborhood(5.0)
-    neighborhood.prepare(umls_network)
     kernel = HeatKernel(umls_network, 5.0).rows(torch.arange(135)).numpy()
     np.fill_diagonal(kernel, 0.0)
-    np.testing.assert_allclose(
-        neighborhood.rows(torch.arange(135)), kernel / kernel.sum(1, keepdims=True), atol=1e-6
-    )
+    rows = rows_of(SharedNeighborhood(5.0), umls_network)
+    np.testing.assert_allclose(rows, kernel / kernel.sum(1, keepdims=True), atol=1e-6)
 
 
 def test_struct_as_its_docstring_says_by_a_loop() -> None:
     graph = network_of(7, (0, 1), (1, 2), (2, 3), (3, 4), (2, 5), (5, 6))
-    neighborhood = StructuralRole(2.0, n_bins=16, temperature=0.7)
-    neighborhood.prepare(graph)
+    rows = rows_of(StructuralRole(2.0, n_bins=16, temperature=0.7), graph)
     histograms = log_histograms(HeatKernel(graph, 2.0).rows(torch.arange(7)), 16)
-    divergence = jensen_shannon(histograms, histograms).double().numpy()
+    divergence = HistogramDivergence(histograms).rows(torch.arange(7)).double().numpy()
     for u in range(7):
         others = [v for v in range(7) if v != u]
         values = divergence[u, others]
         weights = np.exp(-(values - values.mean()) / values.std() / 0.7)
-        np.testing.assert_allclose(
-            neighborhood.rows(torch.tensor([u]))[0, others], weights / weights.sum(), rtol=1e-3
-        )
+        np.testing.assert_allclose(rows[u, others], weights / weights.sum(), rtol=1e-3)
 
 
-def test_equal_roles_have_equal_divergences() -> None:
-    graph = network_of(4, (0, 1), (1, 2))
-    neighborhood = StructuralRole(1.0)
-    neighborhood.observe(graph)
-    histograms = neighborhood._histograms
-    assert torch.equal(histograms[0], histograms[2])
-    assert not torch.equal(histograms[0], histograms[1])
+def test_equal_roles_share_a_histogram() -> None:
+    rows = rows_of(StructuralRole(1.0), network_of(4, (0, 1), (1, 2)))
+    # a and c are each other's likes, and b is equally far from both.
+    torch.testing.assert_close(rows[1, 0], rows[1, 2])
+    torch.testing.assert_close(rows[0, [1, 3]], rows[2, [1, 3]])
+    assert rows[0, 2] > rows[0, 1]
 
 
 def test_struct_tells_the_roles_of_a_barbell() -> None:
     graph = barbell(5, 3)
-    neighborhood = StructuralRole(5.0)
-    neighborhood.prepare(graph)
-    rows = neighborhood.rows(torch.arange(13))
+    rows = rows_of(StructuralRole(5.0), graph)
     # The middle of a bell is nearest to the other middles, of its own bell and of the other.
     middles = [0, 1, 2, 3, 9, 10, 11, 12]
     for u in middles:
@@ -82,10 +80,9 @@ def test_equal_divergences_give_even_weights() -> None:
     assert weights.tolist() == [[0.0, 1.0, 1.0, 1.0], [1.0, 0.0, 1.0, 1.0]]
 
 
-@pytest.mark.parametrize("neighborhood", [SharedNeighborhood(5.0), StructuralRole(5.0)])
+@pytest.mark.parametrize("neighborhood", SOME)
 def test_isolated_nodes_have_empty_rows(neighborhood: Neighborhood) -> None:
-    neighborhood.prepare(network_of(4, (0, 1), (1, 2), (0, 2)))
-    rows = neighborhood.rows(torch.arange(4))
+    rows = rows_of(neighborhood, network_of(4, (0, 1), (1, 2), (0, 2)))
     assert rows[3].tolist() == [0.0] * 4
     torch.testing.assert_close(rows[:3].sum(1), torch.ones(3))
 
@@ -93,20 +90,70 @@ def test_isolated_nodes_have_empty_rows(neighborhood: Neighborhood) -> None:
 @pytest.mark.parametrize("edges", [(), ((0, 1),)])
 def test_graphs_of_nearly_nothing(edges: tuple[tuple[int, int], ...]) -> None:
     for neighborhood in (SharedNeighborhood(1.0), StructuralRole(1.0)):
-        neighborhood.prepare(network_of(2, *edges))
-        assert torch.isfinite(neighborhood.rows(torch.arange(2))).all()
-
-
-def test_large_graphs_are_refused() -> None:
-    with pytest.raises(ConfigError, match="at most 50,000 entities, but there are 50,001"):
-        SharedNeighborhood(1.0).prepare(network_of(50_001, (0, 1)))
+        assert torch.isfinite(rows_of(neighborhood, network_of(2, *edges))).all()
 
 
 def test_float16_is_near_enough(monkeypatch: pytest.MonkeyPatch, umls_network: Graph) -> None:
-    exact, short = SharedNeighborhood(5.0), SharedNeighborhood(5.0)
-    exact.prepare(umls_network)
-    monkeypatch.setattr("mohone.netemb.neighborhood._FLOAT32_LIMIT", 0)
-    short.prepare(umls_network)
-    nodes = torch.arange(135)
-    assert math.isclose(float(short.rows(nodes).sum()), 135, rel_tol=1e-3)
-    torch.testing.assert_close(short.rows(nodes), exact.rows(nodes), atol=1e-5, rtol=1e-3)
+    exact = rows_of(SharedNeighborhood(5.0), umls_network)
+    monkeypatch.setattr("mohone.netemb.rows._FLOAT32_LIMIT", 0)
+    short = rows_of(SharedNeighborhood(5.0), umls_network)
+    assert math.isclose(float(short.sum()), 135, rel_tol=1e-3)
+    torch.testing.assert_close(short, exact, atol=1e-5, rtol=1e-3)
+
+
+def draws_of(neighborhood: Neighborhood, graph: Graph, node: int, n: int = 60_000) -> torch.Tensor:
+    """How often a node draws each other: `(n_nodes,)`."""
+    neighborhood.observe(graph, seed=0)
+    drawn = neighborhood.sample(torch.full((n,), node), torch.Generator().manual_seed(1))
+    return torch.bincount(drawn, minlength=graph.n_nodes) / n
+
+
+@pytest.mark.parametrize(
+    "neighborhood", [SharedNeighborhood([1.0, 5.0]), StructuralRole(5.0), DeepWalk(400, 200, 4)]
+)
+def test_draws_are_those_of_the_rows(neighborhood: Neighborhood) -> None:
+    graph = barbell(5, 3)
+    rows = rows_of(neighborhood, graph)
+    # The ends of DeepWalk's fresh walks are near its corpus, as the docstring says.
+    tolerance = {SharedNeighborhood: 0.01, StructuralRole: 0.01, DeepWalk: 0.02}[type(neighborhood)]
+    for node in (0, 4, 6):
+        drawn = draws_of(neighborhood, graph, node)
+        assert drawn[node] == 0
+        torch.testing.assert_close(drawn, rows[node], atol=tolerance, rtol=0)
+
+
+def test_second_order_draws_are_near_the_rows() -> None:
+    graph = barbell(5, 3)
+    for p, q in ((0.25, 4.0), (4.0, 0.25)):
+        neighborhood = Node2Vec(p, q, 400, 200, 4)
+        rows = rows_of(neighborhood, graph)
+        for node in (0, 6):
+            assert float((draws_of(neighborhood, graph, node) - rows[node]).abs().sum()) < 0.25
+
+
+@pytest.mark.parametrize("neighborhood", SOME)
+def test_an_isolated_node_draws_nothing(neighborhood: Neighborhood) -> None:
+    neighborhood.observe(network_of(4, (0, 1), (1, 2), (0, 2)), seed=0)
+    drawn = neighborhood.sample(torch.tensor([3, 0]), torch.Generator())
+    assert drawn[0] == -1
+    assert drawn[1] in ({0: (1, 2), 1: (1, 2, 3)}[isinstance(neighborhood, StructuralRole)])
+
+
+def test_the_symmetric_laplacian_has_no_walks() -> None:
+    neighborhood = SharedNeighborhood(5.0, "symmetric")
+    neighborhood.observe(network_of(2, (0, 1)), seed=0)
+    with pytest.raises(
+        ConfigError, match=r"`netemb\.laplacian` must be random_walk for the sampled objective"
+    ):
+        neighborhood.sample(torch.tensor([0]), torch.Generator())
+
+
+def test_bad_walks_are_refused() -> None:
+    for bad, message in (
+        ({"p": 0.0}, r"`netemb.p` must be > 0, but is 0\."),
+        ({"q": -1.0}, r"`netemb.q` must be > 0, but is -1\."),
+        ({"walk_length": 1}, r"`netemb.walk_length` must be an integer >= 2, but is 1\."),
+        ({"window": 0}, r"`netemb.window` must be an integer >= 1, but is 0\."),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            Node2Vec(**bad)  # type: ignore[arg-type]

@@ -1,0 +1,34 @@
+"""Compiled loops on all threads: plain Python threads, since the loops let go of the interpreter's lock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import torch
+
+Array = np.ndarray[Any, Any]
+
+_LEAST = 64  # Items below which a thread is not worth its start.
+
+
+def in_chunks(loop: Callable[[int, int], object], n: int) -> None:
+    """Call `loop(start, stop)` on consecutive chunks of `range(n)`, as many at once as torch has threads.
+
+    Each item must depend on its own number alone; then the number of threads changes nothing.
+
+    Args:
+        loop: calls a function compiled with `nogil=True`.
+        n: items.
+    """
+    n_chunks = max(1, min(torch.get_num_threads(), n // _LEAST))
+    if n_chunks == 1:
+        loop(0, n)
+        return
+    bounds = [n * i // n_chunks for i in range(n_chunks + 1)]
+    with ThreadPoolExecutor(n_chunks) as pool:
+        for done in [pool.submit(loop, *pair) for pair in pairwise(bounds)]:
+            done.result()

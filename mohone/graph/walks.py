@@ -1,0 +1,210 @@
+"""Random walks: their ends, and whole walks of first or second order. The same by seed on any threads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numba import njit
+from scipy.stats import poisson
+from torch import Tensor
+
+from mohone.graph.adjacency import Graph
+from mohone.graph.parallel import Array, in_chunks
+from mohone.graph.random import advance, below, stream, uniform
+
+_TRIES = 1000  # Of a rejection sampler; all but impossible to exhaust.
+
+
+def poisson_lengths(scales: Sequence[float]) -> np.ndarray:
+    """Running sums of the chances of lengths 1, 2, ...: Poisson(scale), equally often each scale, and not 0.
+
+    The end of a walk of such a length is an exact draw from a row of the (mean) heat kernel, given that the
+    walk left its node: `exp(-s (I - P)) = sum_k e^-s s^k / k! P^k`.
+    """
+    longest = int(max(poisson.isf(1e-16, scale) for scale in scales)) + 1
+    chances = np.mean([poisson.pmf(np.arange(1, longest + 1), scale) for scale in scales], axis=0)
+    return np.asarray(np.cumsum(chances / chances.sum()))
+
+
+def window_lengths(window: int) -> np.ndarray:
+    """The same for contexts within a window: distance k as often as word2vec takes it, `window - k + 1`."""
+    chances = np.arange(window, 0, -1) / (window * (window + 1) / 2)
+    return np.asarray(np.cumsum(chances))
+
+
+def walk_ends(
+    graph: Graph, nodes: Tensor, lengths: np.ndarray, key: int, p: float = 1.0, q: float = 1.0
+) -> Tensor:
+    """A walk from each node, of a random length, to another node.
+
+    Args:
+        nodes: `(n,)`.
+        lengths: running sums of the chances of lengths 1, 2, ...
+        key: of the random numbers, in [0, 2^63).
+        p, q: return and in-out parameter [Grover and Leskovec 2016].
+
+    Returns:
+        `(n,)` int64 other nodes; -1 where a node has no neighbour.
+    """
+    out = np.full(len(nodes), -1, np.int64)
+    rows, start_nodes = graph.walkable, nodes.numpy()
+
+    def loop(start: int, stop: int) -> None:
+        _ends(
+            rows.starts,
+            rows.target,
+            rows.cumulative,
+            start_nodes,
+            lengths,
+            p,
+            q,
+            np.uint64(key),
+            start,
+            stop,
+            out,
+        )
+
+    in_chunks(loop, len(nodes))
+    return torch.from_numpy(out)
+
+
+def walks(graph: Graph, nodes: Tensor, length: int, key: int, p: float = 1.0, q: float = 1.0) -> Tensor:
+    """A walk of `length` nodes from each of `nodes`, none of them isolated: `(len(nodes), length)` int32."""
+    out = np.empty((len(nodes), length), np.int32)
+    rows, start_nodes = graph.walkable, nodes.numpy()
+
+    def loop(start: int, stop: int) -> None:
+        _walks(rows.starts, rows.target, rows.cumulative, start_nodes, p, q, np.uint64(key), start, stop, out)
+
+    in_chunks(loop, len(nodes))
+    return torch.from_numpy(out)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _neighbor(starts: Array, target: Array, cumulative: Array, node: int, state: np.uint64) -> Any:
+    """A neighbour of `node`, by weight."""
+    first, last = starts[node], starts[node + 1]
+    if len(cumulative) == 0:
+        return target[first + below(state, last - first)]
+    at = first + np.searchsorted(cumulative[first:last], uniform(state) * cumulative[last - 1], side="right")
+    return target[min(at, last - 1)]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _adjacent(starts: Array, target: Array, node: int, other: int) -> Any:
+    low, high = starts[node], starts[node + 1]
+    while low < high:
+        middle = (low + high) >> 1
+        if target[middle] < other:
+            low = middle + 1
+        else:
+            high = middle
+    return low < starts[node + 1] and target[low] == other
+
+
+@njit(cache=True, nogil=True)
+def _step(
+    starts: Array,
+    target: Array,
+    cumulative: Array,
+    before: int,
+    node: int,
+    p: float,
+    q: float,
+    state: np.uint64,
+) -> Any:
+    """The node after `before, node` of a second-order walk, by rejection, and the state after it.
+
+    A neighbour x, drawn by weight, is kept with a chance that is 1/p if x is `before`, 1 if it is adjacent to
+    it and 1/q otherwise, over the largest of the three.
+    """
+    back, away = 1.0 / p, 1.0 / q
+    highest, lowest = max(back, 1.0, away), min(1.0, away)
+    other = _neighbor(starts, target, cumulative, node, state)
+    for _ in range(_TRIES):
+        state = advance(state)
+        level = uniform(state) * highest
+        if other == before:
+            if level < back:
+                break
+        elif level < lowest or (
+            level < max(1.0, away) and level < (1.0 if _adjacent(starts, target, before, other) else away)
+        ):
+            break
+        state = advance(state)
+        other = _neighbor(starts, target, cumulative, node, state)
+    return other, advance(state)
+
+
+@njit(cache=True, nogil=True)
+def _next(
+    starts: Array,
+    target: Array,
+    cumulative: Array,
+    before: int,
+    node: int,
+    p: float,
+    q: float,
+    state: np.uint64,
+) -> Any:
+    """The next node of a walk, and the state after it; `before` is -1 at its start."""
+    if before < 0 or (p == 1.0 and q == 1.0) or starts[node + 1] - starts[node] == 1:
+        return _neighbor(starts, target, cumulative, node, state), advance(state)
+    return _step(starts, target, cumulative, before, node, p, q, state)
+
+
+@njit(cache=True, nogil=True)
+def _ends(
+    starts: Array,
+    target: Array,
+    cumulative: Array,
+    nodes: Array,
+    lengths: Array,
+    p: float,
+    q: float,
+    key: np.uint64,
+    start: int,
+    stop: int,
+    out: Array,
+) -> None:
+    for i in range(start, stop):
+        home = nodes[i]
+        if starts[home] == starts[home + 1]:
+            continue
+        state = stream(key, i)
+        for _ in range(_TRIES):
+            n_steps = 1 + np.searchsorted(lengths, uniform(state), side="right")
+            state = advance(state)
+            before, node = np.int64(-1), np.int64(home)
+            for _ in range(min(n_steps, len(lengths))):
+                after, state = _next(starts, target, cumulative, before, node, p, q, state)
+                before, node = node, np.int64(after)
+            if node != home:
+                out[i] = node
+                break
+
+
+@njit(cache=True, nogil=True)
+def _walks(
+    starts: Array,
+    target: Array,
+    cumulative: Array,
+    nodes: Array,
+    p: float,
+    q: float,
+    key: np.uint64,
+    start: int,
+    stop: int,
+    out: Array,
+) -> None:
+    for i in range(start, stop):
+        state = stream(key, i)
+        before, node = np.int64(-1), np.int64(nodes[i])
+        out[i, 0] = node
+        for step in range(1, out.shape[1]):
+            after, state = _next(starts, target, cumulative, before, node, p, q, state)
+            before, node = node, np.int64(after)
+            out[i, step] = node

@@ -1,0 +1,256 @@
+"""The sampled objective: draws from neighbourhoods against shared negatives, in memory linear in nodes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytorch_lightning as pl
+import torch
+from numba import njit
+from torch import Tensor, nn
+from torch.nn import functional as F
+from torch.utils.data import IterableDataset
+
+from mohone.graph.adjacency import Graph
+from mohone.graph.parallel import Array, in_chunks
+from mohone.netemb.history import LossHistory
+from mohone.netemb.neighborhood import Neighborhood
+
+_AHEAD = 3  # Batches drawn while the model learns.
+_SMALLEST = 1e-10  # Added to Adagrad's roots.
+
+
+class PairBatch(NamedTuple):
+    """Distinct nodes `(batch,)`, draws of each `(batch, n_draws)` (-1: none), and negatives of all of them.
+
+    `odds` `(n_negatives,)` is the log of how often each negative is expected among the negatives.
+    """
+
+    nodes: Tensor
+    draws: Tensor
+    negatives: Tensor
+    odds: Tensor
+
+
+class PairBatches(IterableDataset[PairBatch]):
+    """Batches of a pass over the nodes, drawn in a thread of their own while the model learns.
+
+    Negatives are drawn by `(1 + degree)^0.75`, which is corrected for in the loss: the softmax runs over all
+    nodes, and those with many neighbours make up most of it.
+
+    Args:
+        neighborhood: has observed `graph`.
+        graph: of the nodes; isolated ones ask nothing.
+        batch_size: nodes of a step.
+        n_draws: of each node and pass.
+        n_negatives: of each step.
+        generator: each pass continues its sequence.
+    """
+
+    def __init__(
+        self,
+        neighborhood: Neighborhood,
+        graph: Graph,
+        batch_size: int,
+        n_draws: int,
+        n_negatives: int,
+        generator: torch.Generator,
+    ) -> None:
+        self._neighborhood, self._generator = neighborhood, generator
+        self._nodes = (~graph.isolated).nonzero().flatten()
+        self._batch_size, self._n_draws, self._n_negatives = batch_size, n_draws, n_negatives
+        mass = (1.0 + graph.degrees.double()).pow(0.75)
+        self._running = mass.cumsum(0)
+        self._odds = (n_negatives * mass / mass.sum()).log().float()
+
+    def __len__(self) -> int:
+        return -(-len(self._nodes) // self._batch_size)
+
+    def __iter__(self) -> Iterator[PairBatch]:
+        order = self._nodes[torch.randperm(len(self._nodes), generator=self._generator)]
+        # One thread, so that the generator's numbers fall to the batches in their order.
+        with ThreadPoolExecutor(1) as pool:
+            waiting: list[Future[PairBatch]] = []
+            for nodes in order.split(self._batch_size):
+                waiting.append(pool.submit(self._draw, nodes))
+                if len(waiting) > _AHEAD:
+                    yield waiting.pop(0).result()
+            for batch in waiting:
+                yield batch.result()
+
+    def _draw(self, nodes: Tensor) -> PairBatch:
+        draws = self._neighborhood.sample(nodes.repeat_interleave(self._n_draws), self._generator)
+        chance = torch.rand(self._n_negatives, generator=self._generator, dtype=torch.float64)
+        negatives = torch.searchsorted(self._running, chance * self._running[-1], right=True)
+        negatives.clamp_(max=len(self._running) - 1)
+        return PairBatch(nodes, draws.view(len(nodes), -1), negatives, self._odds[negatives])
+
+
+class SampledObjective(pl.LightningModule):
+    """Maximises `sum_u E_{v ~ N(u)} log softmax_v(F(u) . F(v))` (the paper, eq. 1) by draws.
+
+    The softmax's sum over all nodes is estimated from the negatives by importance sampling, beside the drawn
+    node itself:
+
+        -log [e^(F(u).F(v)) / (e^(F(u).F(v)) + sum_n e^(F(u).F(n)) / odds_n)]
+
+    Negatives are shared by the batch, and their sum by the draws of a node; only touched rows are read and
+    written, once a step, by Adagrad, whose learning rate falls linearly to 0. On the CPU alone.
+
+    Args:
+        n_nodes: rows of F.
+        dim: columns of F.
+        lr: the first learning rate.
+    """
+
+    def __init__(self, n_nodes: int, dim: int, lr: float) -> None:
+        super().__init__()
+        self.automatic_optimization = False
+        self.lr = lr
+        self.vectors = nn.Parameter(torch.randn(n_nodes, dim) * (1 / dim**0.5), requires_grad=False)
+        self.history = LossHistory(lr)
+        self.squares = torch.zeros(n_nodes, dim)
+        self._step = 0
+
+    @torch.no_grad()
+    def training_step(self, batch: PairBatch, batch_idx: int) -> None:  # noqa: ARG002
+        """Learn from a batch."""
+        loss, own, pulls, negative = self.gradients(batch)
+        self.history.add(loss, len(batch.nodes))
+        n_steps = max(1, int(self.trainer.max_epochs or 1) * int(self.trainer.num_training_batches))
+        lr = self.lr * max(0.0, 1 - self._step / n_steps)
+        self._step += 1
+        adagrad_step(self.vectors.data, self.squares, batch, own, pulls, negative, lr)
+
+    def gradients(self, batch: PairBatch) -> tuple[float, Tensor, Tensor, Tensor]:
+        """The loss (nats a node) and the gradients of its sum.
+
+        Returns:
+            the loss; the gradients by the nodes' vectors `(batch, dim)`; factors of the node's vector in the
+            gradient by each draw's `(batch, n_draws)`; the gradients by the negatives' `(n_negatives, dim)`.
+        """
+        nodes, negatives = F.embedding(batch.nodes, self.vectors), F.embedding(batch.negatives, self.vectors)
+        logits = nodes @ negatives.T - batch.odds
+        rest = logits.logsumexp(1)
+        drawn = batch.draws >= 0
+        share = drawn / drawn.sum(1, keepdim=True).clamp(min=1)
+        lead = _dots(self.vectors, nodes, batch.draws) - rest[:, None]
+        loss = float((share * F.softplus(-lead)).sum() / len(nodes))
+        pulls = -share * torch.sigmoid(-lead)
+        chances = (logits - rest[:, None]).exp_() * -pulls.sum(1, keepdim=True)
+        own = chances @ negatives
+        _add_rows(self.vectors, batch.draws, pulls, own)
+        return loss, own, pulls, chances.T @ nodes
+
+    def on_train_epoch_end(self) -> None:
+        """Log the epoch's mean loss; stop if it is not finite."""
+        self.log("train/loss", self.history.close(self.current_epoch + 1), prog_bar=True)
+
+    def configure_optimizers(self) -> Any:
+        """None of Lightning's."""
+        return None
+
+
+def _dots(table: Tensor, nodes: Tensor, draws: Tensor) -> Tensor:
+    """The products of each node's vector with its draws': `(batch, n_draws)`, 0 where there is none."""
+    out = torch.zeros(draws.shape)
+    arrays = (table.detach().numpy(), nodes.numpy(), draws.numpy(), out.numpy())
+    in_chunks(lambda start, stop: _dots_loop(*arrays, start, stop), len(nodes))
+    return out
+
+
+def _add_rows(table: Tensor, draws: Tensor, factors: Tensor, out: Tensor) -> None:
+    """Add to each row of `out` the draws' vectors times their factors."""
+    arrays = (table.detach().numpy(), draws.numpy(), factors.numpy(), out.numpy())
+    in_chunks(lambda start, stop: _add_rows_loop(*arrays, start, stop), len(out))
+
+
+def adagrad_step(
+    table: Tensor, squares: Tensor, batch: PairBatch, own: Tensor, pulls: Tensor, negative: Tensor, lr: float
+) -> None:
+    """A step of Adagrad on the touched rows, each with all its gradients together, in the batch's order.
+
+    Args:
+        table, squares: `(n_nodes, dim)`, the vectors and the sums of their squared gradients; changed.
+        batch: of nodes, draws and negatives.
+        own, pulls, negative: as `SampledObjective.gradients` returns them.
+        lr: the learning rate.
+    """
+    n_draws = batch.draws.shape[1]
+    rows = torch.cat([batch.nodes, batch.negatives, batch.draws.flatten()])
+    order = rows.argsort(stable=True)
+    order = order[rows[order] >= 0]
+    sorted_rows = rows[order]
+    first = torch.cat([sorted_rows.new_ones(1, dtype=torch.bool), sorted_rows[1:] != sorted_rows[:-1]])
+    starts = torch.cat([first.nonzero().flatten(), torch.tensor([len(order)])])
+    # Read before any row is written: a row may be a node, a draw and a negative at once.
+    nodes = F.embedding(batch.nodes, table)
+    arrays = [x.numpy() for x in (table, squares, rows, order, starts, nodes, own, negative, pulls.view(-1))]
+
+    def loop(start: int, stop: int) -> None:
+        _adagrad_loop(*arrays, n_draws, np.float32(lr), start, stop)
+
+    in_chunks(loop, len(starts) - 1)
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _dots_loop(table: Array, nodes: Array, draws: Array, out: Array, start: int, stop: int) -> None:
+    for i in range(start, stop):
+        for j in range(draws.shape[1]):
+            if draws[i, j] >= 0:
+                row = table[draws[i, j]]
+                total = np.float32(0.0)
+                for k in range(len(row)):
+                    total += nodes[i, k] * row[k]
+                out[i, j] = total
+
+
+@njit(cache=True, nogil=True)
+def _add_rows_loop(table: Array, draws: Array, factors: Array, out: Array, start: int, stop: int) -> None:
+    for i in range(start, stop):
+        for j in range(draws.shape[1]):
+            if draws[i, j] >= 0:
+                row = table[draws[i, j]]
+                for k in range(len(row)):
+                    out[i, k] += factors[i, j] * row[k]
+
+
+@njit(cache=True, nogil=True)
+def _adagrad_loop(
+    table: Array,
+    squares: Array,
+    rows: Array,
+    order: Array,
+    starts: Array,
+    nodes: Array,
+    own: Array,
+    negative: Array,
+    pulls: Array,
+    n_draws: int,
+    lr: np.float32,
+    start: int,
+    stop: int,
+) -> None:
+    n, n_negatives, dim = len(own), len(negative), table.shape[1]
+    gradient = np.empty(dim, np.float32)
+    for i in range(start, stop):
+        gradient[:] = 0.0
+        for entry in order[starts[i] : starts[i + 1]]:
+            if entry < n:
+                for k in range(dim):
+                    gradient[k] += own[entry, k]
+            elif entry < n + n_negatives:
+                for k in range(dim):
+                    gradient[k] += negative[entry - n, k]
+            else:
+                draw = entry - n - n_negatives
+                for k in range(dim):
+                    gradient[k] += pulls[draw] * nodes[draw // n_draws, k]
+        row = rows[order[starts[i]]]
+        for k in range(dim):
+            squares[row, k] += gradient[k] * gradient[k]
+            table[row, k] -= lr * gradient[k] / (math.sqrt(squares[row, k]) + np.float32(_SMALLEST))
