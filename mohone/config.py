@@ -19,6 +19,8 @@ Plain = dict[str, Any]
 T = TypeVar("T")
 GROUPS = ("dataset", "kge_model", "training", "netemb", "infusion", "trainer", "logger")
 KEYS = (*GROUPS, "graph", "recipe", "seed", "dim", "data_dir", "store_dir", "sparse", "allocator", "progress")
+_HERE = Path(__file__).parent
+CONF = _HERE / "conf" if (_HERE / "conf").is_dir() else _HERE.parent / "conf"
 PATHS = ("dataset.path", "dataset.data_dir", "data_dir", "store_dir")
 
 

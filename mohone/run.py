@@ -15,17 +15,15 @@ from hydra.utils import get_original_cwd
 from omegaconf import DictConfig, OmegaConf
 
 from mohone.allocator import keep_freed_memory
-from mohone.config import Plain, absolute_paths, check_keys, to_plain
+from mohone.config import CONF, Plain, absolute_paths, check_keys, to_plain
 from mohone.errors import MohoneError, require_bool
 from mohone.results import RESULT, read_results, write_failed
 from mohone.sweep import FAILURES
 
 log = logging.getLogger(__name__)
-_HERE = Path(__file__).parent
-_CONF = _HERE / "conf" if (_HERE / "conf").is_dir() else _HERE.parent / "conf"
 
 
-@hydra.main(version_base="1.3", config_path=str(_CONF), config_name="config")
+@hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")
 def _job(config: DictConfig) -> None:
     """Run one job; whatever happens, its folder holds a result when it ends.
 

@@ -17,18 +17,17 @@ from torch import Tensor
 
 from mohone.config import Plain, build, settings_of
 from mohone.data import KnowledgeGraph
-from mohone.errors import ConfigError, require_bool, require_choice, require_int
+from mohone.errors import ConfigError, require_bool, require_int
 from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.files import read_json, write_json
-from mohone.graph.adjacency import WEIGHTINGS, Graph
+from mohone.graph.adjacency import Graph
 from mohone.graph.nearest import nearest_neighbors
 from mohone.infusion.infuse import infuse
 from mohone.infusion.settings import Retrofit
 from mohone.kge import KGEModel, Reciprocal, Regime
 from mohone.kge.fit import fit
 from mohone.kge.module import FitSettings, KGEModule, TripleDataModule
-from mohone.netemb.learn import LearnSettings, learn
-from mohone.netemb.neighborhood import Neighborhood
+from mohone.networks import NetworkPlan
 from mohone.store import StageStore, stage_key
 from mohone.trainers import TrainerFactory
 
@@ -71,14 +70,11 @@ class Stages:
         self.store = StageStore(Path(config["store_dir"]))
         self.store.check()
         self._config = config
-        self._weighting = require_choice("graph.weighting", config["graph"]["weighting"], WEIGHTINGS)
+        self._plan = NetworkPlan(config)
+        self._plan.check_size(graph.n_entities)
         self._fit_settings: FitSettings = settings_of(FitSettings, config["training"])
         self._regime: Regime = build("training", config["training"], without=_keys(FitSettings))
         self._new_model()  # Only to check its configuration.
-        if self.has_netemb:
-            self._learn_settings: LearnSettings = settings_of(LearnSettings, config["netemb"])
-            self._learn_settings.objective_for(graph.n_entities)
-            self._new_neighborhood()
         if self.has_infusion:
             self._retrofit: Retrofit = build("infusion", config["infusion"])
             if self._retrofit.thaw_epoch is not None and trainers.n_processes > 1:
@@ -87,7 +83,7 @@ class Stages:
     @property
     def has_netemb(self) -> bool:
         """Is a network embedding asked for?"""
-        return "_target_" in self._config["netemb"]
+        return self._plan.is_wanted
 
     @property
     def has_infusion(self) -> bool:
@@ -98,20 +94,11 @@ class Stages:
         """Learn the network embedding: `vectors.pt`."""
 
         def train(folder: Path) -> Plain:
-            graph = self._network
-            vectors, history = learn(
-                graph, self._new_neighborhood(), self.trainers, self._learn_settings, self.seed
-            )
+            vectors, info = self._plan.learn(self._network, self.trainers, self.seed)
             torch.save(vectors, folder / "vectors.pt")
-            return {
-                "n_edges": graph.n_edges,
-                "n_isolated": int(graph.isolated.sum()),
-                "objective": self._learn_settings.objective_for(graph.n_nodes),
-                "loss": history[-1]["loss"] if history else None,
-                "history": history,
-            }
+            return info
 
-        return self._stage("netemb", self._network_config, train)
+        return self._stage("netemb", self._plan.config, train)
 
     def baseline(self) -> Stage:
         """Train the baseline: `model.pt`."""
@@ -163,15 +150,11 @@ class Stages:
     @cached_property
     def _network(self) -> Graph:
         """The entities as a network, of the training triples alone."""
-        return Graph.from_triples(self.graph.train, self.graph.n_entities, self._weighting)
+        return Graph.from_triples(self.graph.train, self.graph.n_entities, self._plan.weighting)
 
     @cached_property
     def _validation(self) -> LinkPrediction:
         return LinkPrediction(self.graph, "valid", ("filtered",))
-
-    @property
-    def _network_config(self) -> Plain:
-        return {"graph": self._config["graph"], "netemb": self._config["netemb"]}
 
     @property
     def _model_config(self) -> Plain:
@@ -189,10 +172,6 @@ class Stages:
             n_relations=n_relations,
         )
         return Reciprocal(model) if reciprocal else model
-
-    def _new_neighborhood(self) -> Neighborhood:
-        neighborhood: Neighborhood = build("netemb", self._config["netemb"], without=_keys(LearnSettings))
-        return neighborhood
 
     def _fit(self, model: KGEModel, settings: FitSettings, **arguments: Any) -> Plain:
         module = KGEModule(model, self._regime, self._validation, settings)

@@ -18,7 +18,7 @@ from filelock import FileLock, Timeout
 from mohone.errors import ConfigError
 
 log = logging.getLogger(__name__)
-FORMAT = 2  # Raise it when the same configuration would give other results than before.
+FORMAT = 3  # Raise it when the same configuration would give other results than before.
 
 
 def stage_key(

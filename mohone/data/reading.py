@@ -9,6 +9,7 @@ from mohone.errors import ConfigError, DataError
 
 NamedTriple = tuple[str, str, str]
 FIELDS = ("head", "relation", "tail")
+EDGE_FIELDS = ("one node", "other node")
 _DELIMITER_WORDS = {"\t": "tab-separated", ",": "comma-separated", " ": "space-separated"}
 
 
@@ -29,6 +30,24 @@ def read_triples(path: Path, delimiter: str = "\t") -> TripleFile:
         DataError: a missing file, a byte that is not UTF-8, a line without exactly three fields, an
             empty field.
     """
+    return _read(path, delimiter, FIELDS)
+
+
+def read_edges(path: Path, delimiter: str = "\t") -> TripleFile:
+    """Read a graph of any kind: lines of two nodes, or of triples as `read_triples` takes them.
+
+    Of two fields the relation is "". The first line that is not blank decides which of the two it is.
+
+    Raises:
+        DataError: as `read_triples`, with the number of fields that the first line has.
+    """
+    first = next((line for line in _read_text(path).split("\n") if line.strip(" \r")), "")
+    if first.removesuffix("\r").count(delimiter) != 1:
+        return read_triples(path, delimiter)
+    return _read(path, delimiter, EDGE_FIELDS)
+
+
+def _read(path: Path, delimiter: str, names: tuple[str, ...]) -> TripleFile:
     if len(delimiter) != 1 or delimiter in "\r\n":
         raise ConfigError(f"`dataset.delimiter` must be one character, but is {delimiter!r}.")
     triples: list[NamedTriple] = []
@@ -39,23 +58,23 @@ def read_triples(path: Path, delimiter: str = "\t") -> TripleFile:
     for number, line in enumerate(lines, start=1):
         line = line.removesuffix("\r")
         fields = line.split(delimiter)
-        if len(fields) == 3 and all(fields) and (delimiter == "\t" or "\t" not in line):
-            triples.append((fields[0], fields[1], fields[2]))
+        if len(fields) == len(names) and all(fields) and (delimiter == "\t" or "\t" not in line):
+            triples.append((fields[0], fields[1] if len(names) == 3 else "", fields[-1]))
         elif not line.strip(" "):
             n_blank += 1
         else:
-            raise DataError(f"{path}, line {number}: {_fault(fields, delimiter)}")
+            raise DataError(f"{path}, line {number}: {_fault(fields, delimiter, names)}")
     return TripleFile(triples, n_blank)
 
 
-def _fault(fields: list[str], delimiter: str) -> str:
-    if len(fields) != 3:
+def _fault(fields: list[str], delimiter: str, names: tuple[str, ...]) -> str:
+    if len(fields) != len(names):
         plural = "" if len(fields) == 1 else "s"
         kind = _DELIMITER_WORDS.get(delimiter, f"separated by {delimiter!r}")
-        return f"found {len(fields)} field{plural}, wanted 3 (head, relation, tail, {kind})."
+        return f"found {len(fields)} field{plural}, wanted {len(names)} ({', '.join(names)}, {kind})."
     if all(fields):
         return "a name must not hold a tab, but one does."
-    empty = FIELDS[[bool(field) for field in fields].index(False)]
+    empty = names[[bool(field) for field in fields].index(False)]
     return f"the {empty} must be a name, but is empty."
 
 

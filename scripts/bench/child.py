@@ -29,6 +29,11 @@ _MEASURES = {
     "floor_evaluate": ("products", "evaluate"),
     "lightning": ("lightning_share", "measure"),
     "quality": ("quality", "measure"),
+    "network_embed": ("networks.measures", "embed"),
+    "network_peer": ("networks.measures", "peer"),
+    "network_kernel": ("networks.measures", "kernel"),
+    "network_roles": ("networks.measures", "roles"),
+    "network_growth": ("networks.measures", "growth"),
 }
 
 
@@ -48,13 +53,13 @@ def measure(spec: dict[str, Any]) -> dict[str, Any]:
     """Do what `spec` says, in this process."""
     module, function = _MEASURES[spec["kind"]]
     run = getattr(importlib.import_module(f"bench.{module}"), function)
-    imported = _peak_mb()
+    imported = peak_mb()
     result: dict[str, Any] = run(spec)
     threads = torch.get_num_threads()
-    return {**result, "peak_mb": _peak_mb(), "imported_mb": imported, "torch_threads": threads}
+    return {**result, "peak_mb": peak_mb(), "imported_mb": imported, "torch_threads": threads}
 
 
-def _peak_mb() -> float:
+def peak_mb() -> float:
     """The most memory that this process held so far."""
     unit = 1 if sys.platform == "darwin" else 1024  # Bytes there, kilobytes elsewhere.
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6

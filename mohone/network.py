@@ -1,0 +1,86 @@
+"""`python -m mohone.network FILE --export OUT`: a network embedding of any graph, on its own."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from pathlib import Path
+
+from hydra import compose, initialize_config_dir
+from hydra.errors import HydraException
+from omegaconf.errors import OmegaConfBaseException
+
+from mohone.allocator import keep_freed_memory
+from mohone.config import CONF, Plain, check_keys, to_plain
+from mohone.errors import ConfigError, MohoneError, require_bool, require_int
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command line; the exit code is 1 if there is nothing to export."""
+    parser = argparse.ArgumentParser(prog="mohone.network", description=__doc__)
+    parser.add_argument("file", type=Path, help="edges (two fields a line) or triples (three), UTF-8")
+    parser.add_argument("--export", type=Path, required=True, help="OUT.npz, OUT.safetensors or OUT.txt")
+    parser.add_argument("--delimiter", default="\t", help="between fields; a tab if not given")
+    parser.add_argument("settings", nargs="*", help="like netemb=node2vec netemb.p=0.5 dim=64 seed=1")
+    given = parser.parse_intermixed_args(arguments)
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    try:
+        _export(given.file, given.export, given.delimiter, _compose(given.settings))
+    except MohoneError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+def _compose(settings: list[str]) -> Plain:
+    try:
+        with initialize_config_dir(version_base="1.3", config_dir=str(CONF)):
+            config = to_plain(compose("config", settings))
+    except (HydraException, OmegaConfBaseException) as error:
+        raise ConfigError(str(error).strip().split("\n")[0]) from None
+    check_keys(config)
+    return config
+
+
+def _export(file: Path, out: Path, delimiter: str, config: Plain) -> None:
+    # Torch and Lightning take seconds: help and typos should not.
+    import pytorch_lightning as pl
+    import torch
+
+    from mohone.data.knowledge_graph import Vocabulary
+    from mohone.data.reading import read_edges
+    from mohone.graph.adjacency import Graph
+    from mohone.graph.sparse import use_backend
+    from mohone.networks import NetworkPlan
+    from mohone.progress import want_progress
+    from mohone.trainers import TrainerFactory, quiet_lightning
+    from mohone.vectors import check_format, write_vectors
+
+    if require_bool("allocator", config["allocator"]):
+        keep_freed_memory()
+    quiet_lightning()
+    want_progress(require_bool("progress", config["progress"]))
+    use_backend(config["sparse"])
+    seed = require_int("seed", config["seed"], 0)
+    plan = NetworkPlan(config)
+    if not plan.is_wanted:
+        raise ConfigError("`netemb` must be a network embedding, but is none.")
+    check_format(out)
+    triples = read_edges(file, delimiter).triples
+    names = Vocabulary(name for triple in triples for name in (triple[0], triple[2]))
+    ends = torch.tensor([[names.ids[h], names.ids[t]] for h, _, t in triples], dtype=torch.int64)
+    if not triples:
+        raise ConfigError(f"{file} must hold edges, but is empty.")
+    graph = Graph.from_edges(ends[:, 0], ends[:, 1], len(names), plan.weighting)
+    plan.check_size(len(names))
+    logging.info("%d nodes, %d edges, %d isolated", len(names), graph.n_edges, int(graph.isolated.sum()))
+    pl.seed_everything(seed, verbose=False)
+    vectors, info = plan.learn(graph, TrainerFactory(config["trainer"], "none", out.parent), seed)
+    write_vectors(out, names.names, vectors)
+    loss = info["loss"]
+    logging.info("%s objective, loss %s nats; wrote %s", info["objective"], loss and f"{loss:.3f}", out)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

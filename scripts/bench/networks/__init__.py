@@ -1,0 +1,1 @@
+"""Network embeddings timed: `graphs` makes graphs, `measures` runs, `quality` judges, `cli` writes."""

@@ -1,0 +1,76 @@
+"""The graphs that are embedded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from mohone.data import FolderDataset
+from mohone.graph.adjacency import Graph
+
+
+class Split(NamedTuple):
+    """A graph without some of its edges; those edges, and as many pairs that are none: `(n, 2)` each."""
+
+    graph: Graph
+    held_out: Tensor
+    non_edges: Tensor
+
+
+def benchmark_graph(data_dir: str, name: str) -> Graph:
+    """The network of a data set's training triples."""
+    data = FolderDataset(name, str(Path(data_dir) / name)).load()
+    return Graph.from_triples(data.train, data.n_entities)
+
+
+def split_edges(graph: Graph, share: float, seed: int = 0) -> Split:
+    """Hold out a share of the edges, by chance."""
+    generator = torch.Generator().manual_seed(seed)
+    once = graph.source < graph.target
+    edges = torch.stack([graph.source[once], graph.target[once]], 1)
+    order = torch.randperm(len(edges), generator=generator)
+    n = int(share * len(edges))
+    held_out, kept = edges[order[:n]], edges[order[n:]]
+    codes = graph.source * graph.n_nodes + graph.target
+    pairs = torch.randint(graph.n_nodes, (2 * n, 2), generator=generator)
+    proper = (pairs[:, 0] != pairs[:, 1]) & ~torch.isin(pairs[:, 0] * graph.n_nodes + pairs[:, 1], codes)
+    return Split(Graph.from_edges(kept[:, 0], kept[:, 1], graph.n_nodes), held_out, pairs[proper][:n])
+
+
+def power_law(n_nodes: int, n_edges: int, seed: int = 0) -> Graph:
+    """Ends drawn with odds `rank^-0.5`: degrees fall off as a power law of exponent 3."""
+    generator = torch.Generator().manual_seed(seed)
+    running = torch.arange(1, n_nodes + 1, dtype=torch.float64).rsqrt().cumsum(0)
+    names = torch.randperm(n_nodes, generator=generator)
+
+    def ends() -> Tensor:
+        chance = torch.rand(n_edges, generator=generator, dtype=torch.float64) * running[-1]
+        return names[torch.searchsorted(running, chance).clamp_(max=n_nodes - 1)]
+
+    return Graph.from_edges(ends(), ends(), n_nodes)
+
+
+def planted_partition(
+    n_groups: int = 8, size: int = 50, inside: float = 0.2, between: float = 0.01
+) -> tuple[Graph, Tensor]:
+    """Groups that are denser inside than between, and the group of each node."""
+    generator = torch.Generator().manual_seed(0)
+    label = torch.arange(n_groups).repeat_interleave(size)
+    chance = torch.where(label[:, None] == label[None, :], inside, between)
+    linked = (torch.rand(chance.shape, generator=generator) < chance).triu(1)
+    head, tail = linked.nonzero().T
+    return Graph.from_edges(head, tail, len(label)), label
+
+
+def barbell(bell: int = 10, path: int = 10) -> tuple[Graph, Tensor]:
+    """Two cliques joined by a path, and the role of each node: in a bell, its door, by place on the path."""
+    left, right = range(bell), range(bell + path, 2 * bell + path)
+    edges = [(a, b) for side in (left, right) for a in side for b in side if a < b]
+    edges += [(a, a + 1) for a in range(bell - 1, bell + path)]
+    pairs = torch.tensor(edges)
+    on_path = [min(i, path - 1 - i) for i in range(path)]
+    roles = [-2] * (bell - 1) + [-1] + on_path + [-1] + [-2] * (bell - 1)
+    return Graph.from_edges(pairs[:, 0], pairs[:, 1], 2 * bell + path), torch.tensor(roles)

@@ -1,0 +1,146 @@
+"""What is measured, each in a process of its own: `bench.child` calls these."""
+
+from __future__ import annotations
+
+import json
+import logging
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from hydra import compose, initialize_config_dir
+from scipy import sparse
+from scipy.sparse.linalg import expm_multiply
+from torch import Tensor
+
+from bench.child import peak_mb
+from bench.networks import graphs, quality
+from mohone.config import CONF, Plain, to_plain
+from mohone.graph.adjacency import Graph
+from mohone.graph.heat_kernel import HeatKernel
+from mohone.networks import NetworkPlan
+from mohone.trainers import TrainerFactory, quiet_lightning
+
+_HELD_OUT = 0.1
+_PEER = Path(__file__).with_name("peer_node2vec.py")
+
+
+def embed(spec: dict[str, Any]) -> dict[str, Any]:
+    """Ours on nine tenths of a benchmark graph's edges: time, peak memory, quality."""
+    split = graphs.split_edges(graphs.benchmark_graph(spec["data_dir"], spec["graph"]), _HELD_OUT)
+    vectors, figures = _learn(split.graph, spec)
+    return {**figures, **_judge(vectors, split)}
+
+
+def peer(spec: dict[str, Any]) -> dict[str, Any]:
+    """PecanPy's walks and gensim's word2vec on the same edges, in their own environment."""
+    split = graphs.split_edges(graphs.benchmark_graph(spec["data_dir"], spec["graph"]), _HELD_OUT)
+    with tempfile.TemporaryDirectory() as folder:
+        edges, out = Path(folder) / "edges.tsv", Path(folder) / "vectors.npz"
+        once = split.graph.source < split.graph.target
+        pairs = torch.stack([split.graph.source[once], split.graph.target[once]], 1)
+        np.savetxt(edges, pairs.numpy(), "%d", "\t")
+        ran = subprocess.run(
+            [spec["peer_python"], str(_PEER), str(edges), str(out), str(spec["threads"])],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        figures: dict[str, Any] = json.loads(ran.stdout.strip().splitlines()[-1])
+        with np.load(out) as arrays:
+            vectors = torch.randn(split.graph.n_nodes, arrays["vectors"].shape[1])
+            vectors[torch.from_numpy(arrays["nodes"])] = torch.from_numpy(arrays["vectors"])
+    return {**figures, **_judge(vectors, split)}
+
+
+def kernel(spec: dict[str, Any]) -> dict[str, Any]:
+    """A block of the heat kernel by ours and, as GraphWave has it, by scipy's expm_multiply in float64."""
+    graph = graphs.benchmark_graph(spec["data_dir"], spec["graph"])
+    nodes = torch.arange(spec["n_columns"])
+    ours = HeatKernel(graph, 5.0)
+    ours.rows(nodes)
+    start = time.perf_counter()
+    rows = ours.rows(nodes)
+    seconds = time.perf_counter() - start
+    weight = (1.0 / graph.degrees[graph.source]).double().numpy()
+    walk = sparse.csr_matrix((weight, (graph.source, graph.target)), shape=(graph.n_nodes,) * 2)
+    laplacian = sparse.diags((~graph.isolated).double().numpy()) - walk.T
+    block = np.zeros((graph.n_nodes, len(nodes)))
+    block[nodes, np.arange(len(nodes))] = 1.0
+    start = time.perf_counter()
+    theirs = expm_multiply(-5.0 * laplacian, block).T
+    peer_seconds = time.perf_counter() - start
+    return {
+        "n_columns": len(nodes),
+        "seconds": seconds,
+        "peer_seconds": peer_seconds,
+        "largest_difference": float(np.abs(theirs - rows.numpy()).max()),
+    }
+
+
+def roles(spec: dict[str, Any]) -> dict[str, Any]:
+    """Labels found on the bar-bell (roles; bells) and on a planted partition (communities)."""
+    barbell, of_role = graphs.barbell()
+    partition, of_group = graphs.planted_partition()
+    bells = torch.arange(len(of_role)) >= len(of_role) // 2
+    of_barbell = _learn(barbell, {**spec, "settings": [*spec["settings"], "dim=16"]})[0]
+    of_partition = _learn(partition, {**spec, "settings": [*spec["settings"], "dim=32"]})[0]
+    in_bell = of_role == -2
+    return {
+        "roles": quality.label_accuracy(
+            of_barbell[in_bell | (of_role == -1)], of_role[in_bell | (of_role == -1)]
+        ),
+        "all_roles": quality.label_accuracy(of_barbell, of_role),
+        "bells": quality.label_accuracy(of_barbell[in_bell], bells[in_bell].long()),
+        "communities": quality.label_accuracy(of_partition, of_group),
+    }
+
+
+def growth(spec: dict[str, Any]) -> dict[str, Any]:
+    """One pass over all nodes of a power-law graph, sampled."""
+    start = time.perf_counter()
+    graph = graphs.power_law(spec["n_nodes"], spec["n_edges"])
+    made = time.perf_counter() - start
+    once = ["netemb.objective=sampled", "netemb.min_epochs=1", "netemb.min_steps=1"]
+    _learn(graphs.barbell()[0], {**spec, "settings": once})  # So that nothing is compiled in the measurement.
+    _, figures = _learn(graph, {**spec, "settings": [*spec["settings"], *once]})
+    return {
+        "n_nodes": graph.n_nodes,
+        "n_edges": graph.n_edges,
+        "graph_seconds": made,
+        "largest_degree": int(graph.degrees.max()),
+        **figures,
+    }
+
+
+def _learn(graph: Graph, spec: dict[str, Any]) -> tuple[Tensor, dict[str, Any]]:
+    config = _config([f"netemb={spec['netemb']}", *spec["settings"]])
+    plan = NetworkPlan(config)
+    quiet_lightning()
+    logging.getLogger("mohone").setLevel(logging.ERROR)
+    torch.manual_seed(0)
+    start = time.perf_counter()
+    vectors, info = plan.learn(graph, TrainerFactory(config["trainer"], "none", Path()), seed=0)
+    seconds = time.perf_counter() - start
+    n_asking = graph.n_nodes - info["n_isolated"]
+    n_pairs = len(info["history"]) * n_asking * plan.settings.n_draws
+    return vectors, {
+        "seconds": seconds,
+        "peak_learn_mb": peak_mb(),
+        "epochs": len(info["history"]),
+        "loss": info["loss"],
+        "pairs_per_second": n_pairs / seconds if info["objective"] == "sampled" else None,
+    }
+
+
+def _judge(vectors: Tensor, split: graphs.Split) -> dict[str, Any]:
+    return {"auc": quality.auc(vectors, split), "overlap": quality.overlap(vectors, split.graph)}
+
+
+def _config(settings: list[str]) -> Plain:
+    with initialize_config_dir(version_base="1.3", config_dir=str(CONF)):
+        return to_plain(compose("config", settings))
