@@ -70,11 +70,11 @@ class Stages:
         self.store = StageStore(Path(config["store_dir"]))
         self.store.check()
         self._config = config
-        self._plan = NetworkPlan(config)
-        self._plan.check_size(graph.n_entities)
         self._fit_settings: FitSettings = settings_of(FitSettings, config["training"])
         self._regime: Regime = build("training", config["training"], without=_keys(FitSettings))
         self._new_model()  # Only to check its configuration.
+        self._plan = NetworkPlan(config)
+        self._plan.check_size(graph.n_entities)
         if self.has_infusion:
             self._retrofit: Retrofit = build("infusion", config["infusion"])
             if self._retrofit.thaw_epoch is not None and trainers.n_processes > 1:

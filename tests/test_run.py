@@ -163,6 +163,10 @@ def test_a_failing_job_lets_the_others_run(tmp_path: Path) -> None:
         (["kge_model.dimm=3"], "Key 'dimm' is not in struct"),
         (["+kge_model.dimm=3"], "`kge_model.dimm` must be one of"),
         (["dim=0"], "`kge_model.dim` must be an integer >= 1, but is 0."),
+        (["netemb=node2vec", "netemb.p=0"], "`netemb.p` must be > 0, but is 0."),
+        (["netemb.objective=some"], "`netemb.objective` must be one of auto, exact, sampled, but is 'some'."),
+        (["graph.weighting=sum"], "`graph.weighting` must be one of binary, count, but is 'sum'."),
+        (["sparse=scipy"], "`sparse` must be one of torch, torch_sparse, but is 'scipy'."),
         (["netemb.dim=0"], "`netemb.dim` must be an integer >= 1, but is 0."),
         (["infusion.beta=-1"], "`infusion.beta` must be >= 0, but is -1."),
         (["training.lr=fast"], "`training.lr` must be a number > 0, but is 'fast'."),
@@ -255,7 +259,7 @@ def test_help_lists_the_groups(tmp_path: Path) -> None:
     ran = mohone(tmp_path, "--help")
     assert ran.returncode == 0
     assert "kge_model: analogy, complex, distmult, rescal, transd, transe, transh, transr" in ran.stdout
-    assert "netemb: none, shnb, struct" in ran.stdout
+    assert "netemb: deepwalk, node2vec, none, shnb, struct" in ran.stdout
 
 
 def test_keys_change_with_what_matters_and_with_nothing_else(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 
 from mohone.data import KnowledgeGraph
@@ -21,20 +22,26 @@ class OneVsAll(QueryRegime):
 
     Args:
         answers_per_query: most answers of one query in one row; frequent queries have several rows.
+        n_candidates: the softmax runs over the answers of the batch and so many entities drawn evenly for it,
+            which is quicker where entities are many and epochs should be; None: over all entities.
         **regularisation: of `Regime`.
     """
 
     def __init__(
         self,
         answers_per_query: int = 16,
+        n_candidates: int | None = None,
         **regularisation: float,
     ) -> None:
         super().__init__(**regularisation)  # type: ignore[arg-type]
         self.answers_per_query = require_int("training.answers_per_query", answers_per_query, 1)
+        if n_candidates is not None:
+            require_int("training.n_candidates", n_candidates, 1)
+        self.n_candidates = n_candidates
 
     def examples(self, graph: KnowledgeGraph) -> QueryExamples:
         """The queries of both sides."""
-        return QueryExamples(graph, self.answers_per_query, self.relation_run)
+        return QueryExamples(graph, self.answers_per_query, self.relation_run, self.n_candidates)
 
     def loss(self, model: KGEModel, batch: QueryBatch) -> Tensor:
         """The mean over the answers of both sides."""
@@ -42,11 +49,15 @@ class OneVsAll(QueryRegime):
 
     def side_loss(self, model: KGEModel, query: Query, side: SideBatch, scale: float) -> Tensor:
         """`scale` times the sum over one side's answers."""
-        scores = model.match(self.drop(query))
+        candidates, answers = None, side.answers
+        if side.drawn is not None:
+            candidates, column = torch.unique(torch.cat([answers, side.drawn]), return_inverse=True)
+            answers = column[: len(answers)]
+        scores = model.match(self.drop(query), candidates)
         loss = answer_softmax(
             scores,
             side.rows,
-            side.answers,
+            answers,
             scale * side.n_answers,
             scores.new_full((len(side.answers),), scale),
             smoothing=self.label_smoothing,

@@ -19,7 +19,7 @@ class SideBatch(NamedTuple):
     """Queries of one side and their answers.
 
     `entity`, `relation` and `n_answers` are `(n,)`; the answers are flat pairs `rows`, `answers`
-    `(n_pairs,)`, ordered by row.
+    `(n_pairs,)`, ordered by row. `drawn` are the entities that the answers are compared with; None: all.
     """
 
     entity: Tensor
@@ -27,6 +27,7 @@ class SideBatch(NamedTuple):
     n_answers: Tensor
     rows: Tensor
     answers: Tensor
+    drawn: Tensor | None = None
 
 
 class QueryBatch(NamedTuple):
@@ -63,9 +64,12 @@ class QueryExamples:
         graph: its train split is used.
         most: answers of a query; None: any number.
         relation_run: see `Regime`.
+        n_candidates: entities drawn for each batch; None: none are, all count.
     """
 
-    def __init__(self, graph: KnowledgeGraph, most: int | None, relation_run: int) -> None:
+    def __init__(
+        self, graph: KnowledgeGraph, most: int | None, relation_run: int, n_candidates: int | None = None
+    ) -> None:
         pieces = [_split_queries(graph, side, most) for side in SIDES]
         self.side = torch.cat([torch.full_like(p.keys, i) for i, p in enumerate(pieces)])
         keys = torch.cat([piece.keys for piece in pieces])
@@ -75,6 +79,7 @@ class QueryExamples:
         self.counts = torch.cat([piece.counts for piece in pieces])
         self.members = torch.cat([piece.members for piece in pieces])
         self.relation_run = relation_run
+        self.n_entities, self.n_candidates = graph.n_entities, n_candidates
 
     def __len__(self) -> int:
         return len(self.entity)
@@ -88,7 +93,11 @@ class QueryExamples:
         batch = place[mine] // batch_size
         part = batch * len(SIDES) + self.side[order[mine]]
         by_part = part.argsort(stable=True)
-        return QueryBatches(self, order[mine][by_part], part[by_part], batch_size, share)
+        drawn = None
+        if self.n_candidates is not None:
+            shape = (-(-len(order) // batch_size), self.n_candidates)
+            drawn = torch.randint(self.n_entities, shape, generator=generator)
+        return QueryBatches(self, order[mine][by_part], part[by_part], batch_size, share, drawn)
 
 
 class QueryBatches:
@@ -100,10 +109,17 @@ class QueryBatches:
         part: batch and side of each: `2 * batch + side`.
         batch_size: of all processes.
         share: where the batches go.
+        drawn: `(n_batches, n_candidates)` entities; None: all.
     """
 
     def __init__(
-        self, examples: QueryExamples, order: Tensor, part: Tensor, batch_size: int, share: Share
+        self,
+        examples: QueryExamples,
+        order: Tensor,
+        part: Tensor,
+        batch_size: int,
+        share: Share,
+        drawn: Tensor | None = None,
     ) -> None:
         n = len(examples)
         self.n_batches = -(-n // batch_size)
@@ -117,6 +133,7 @@ class QueryBatches:
         n_pairs = torch.zeros_like(sizes).index_add_(0, part, counts)
         queries = (examples.entity[order], examples.relation[order], counts)
         to = share.device
+        self._drawn = None if drawn is None else drawn.to(to)
         self._columns = [
             *([piece.to(to).split(sizes.tolist()) for piece in queries]),
             *([piece.to(to).split(n_pairs.tolist()) for piece in (rows, answers)]),
@@ -127,8 +144,14 @@ class QueryBatches:
 
     def __iter__(self) -> Iterator[QueryBatch]:
         sides = zip(*self._columns, strict=True)
-        for tail, head in zip(sides, sides, strict=True):
-            yield QueryBatch(SideBatch(*tail), SideBatch(*head), self.mean_queries, self.mean_answers)
+        for i, (tail, head) in enumerate(zip(sides, sides, strict=True)):
+            drawn = None if self._drawn is None else self._drawn[i]
+            yield QueryBatch(
+                SideBatch(*tail)._replace(drawn=drawn),
+                SideBatch(*head)._replace(drawn=drawn),
+                self.mean_queries,
+                self.mean_answers,
+            )
 
 
 class _Pieces(NamedTuple):

@@ -76,6 +76,31 @@ def test_one_vs_all_is_the_same_sum_however_answers_are_grouped(
     assert total == pytest.approx(wanted, rel=1e-5)
 
 
+@pytest.mark.parametrize("n_candidates", [1, 3, 200])
+def test_one_vs_some_is_the_softmax_over_the_answers_and_the_drawn(
+    base: KnowledgeGraph, n_candidates: int
+) -> None:
+    torch.manual_seed(0)
+    model = ComplEx(4, 2, 3, init_std=1.0)
+    regime = OneVsAll(n_candidates=n_candidates)
+    for batch in epoch(regime, base, 3):
+        total = 0.0
+        for side, score in (
+            (batch.tail, model.score_tails),
+            (batch.head, lambda e, r: model.score_heads(r, e)),
+        ):
+            assert side.drawn is not None
+            assert side.drawn.shape == (n_candidates,)
+            some = sorted({*side.answers.tolist(), *side.drawn.tolist()})
+            for row, answer in zip(side.rows.tolist(), side.answers.tolist(), strict=True):
+                scores = score(side.entity[[row]], side.relation[[row]])[0]
+                total += float(scores[some].logsumexp(0) - scores[answer])
+        assert float(regime.loss(model, batch)) == pytest.approx(total / batch.mean_answers, rel=1e-5)
+        if n_candidates == 200:
+            whole = OneVsAll().loss(model, batch)
+            assert float(regime.loss(model, batch)) == pytest.approx(float(whole), rel=1e-5)
+
+
 def test_negative_sampling_by_a_loop(base: KnowledgeGraph) -> None:
     torch.manual_seed(0)
     model = TransE(4, 2, 3)
