@@ -37,7 +37,7 @@ class Cooccurrence:
         def loop(start: int, stop: int) -> None:
             _count(self._walks, self._visits, self._starts, of_rows, self.window, start, stop, out)
 
-        in_chunks(loop, len(nodes))
+        in_chunks(loop, len(nodes), least=1)
         return torch.from_numpy(out)
 
 

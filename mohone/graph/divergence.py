@@ -27,7 +27,7 @@ def log_histograms(values: Tensor, n_bins: int, lowest: float = 1e-9) -> Tensor:
     """
     out = np.zeros((len(values), n_bins), np.int32)
     rows = values.contiguous().numpy()
-    in_chunks(lambda start, stop: _histograms(rows, lowest, start, stop, out), len(values))
+    in_chunks(lambda start, stop: _histograms(rows, lowest, start, stop, out), len(values), least=1)
     return torch.from_numpy(out)
 
 
@@ -72,7 +72,7 @@ class HistogramDivergence:
         def loop(start: int, stop: int) -> None:
             _divergences(self.counts, self._terms, self._entropy, of_rows, of_columns, start, stop, out)
 
-        in_chunks(loop, len(numbers))
+        in_chunks(loop, len(numbers), least=1)
         return torch.from_numpy(out)
 
 

@@ -12,10 +12,8 @@ import torch
 
 Array = np.ndarray[Any, Any]
 
-_LEAST = 64  # Items below which a thread is not worth its start.
 
-
-def in_chunks(loop: Callable[[int, int], object], n: int) -> None:
+def in_chunks(loop: Callable[[int, int], object], n: int, least: int = 64) -> None:
     """Call `loop(start, stop)` on consecutive chunks of `range(n)`, as many at once as torch has threads.
 
     Each item must depend on its own number alone; then the number of threads changes nothing.
@@ -23,8 +21,9 @@ def in_chunks(loop: Callable[[int, int], object], n: int) -> None:
     Args:
         loop: calls a function compiled with `nogil=True`.
         n: items.
+        least: items below which a thread is not worth its start.
     """
-    n_chunks = max(1, min(torch.get_num_threads(), n // _LEAST))
+    n_chunks = max(1, min(torch.get_num_threads(), n // least))
     if n_chunks == 1:
         loop(0, n)
         return
