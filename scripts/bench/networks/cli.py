@@ -67,8 +67,8 @@ def _page(report: Record) -> str:
         f"{machine['cpu']}, {machine['torch_threads']} threads, {machine['memory_gb']:g} GB, "
         f"{machine['date'][:10]}; `scripts/bench_networks.py`.",
         "## Time and quality",
-        "d = 100, nine tenths of the edges, likeness by cosine. AUC: a held-out edge against a pair that is "
-        "none. Overlap: of the ten nodes with most heat (s = 5) with the ten nearest.",
+        "d = 100, nine tenths of the edges. AUC: a held-out edge against a pair that is none, by cosine. "
+        "Overlap: of the ten nodes with most heat (s = 5) with those of the ten largest products F(u) F(v).",
         _embeddings(_of(records, "network_embed", "network_peer")),
         "## Heat kernel",
         _kernel(_of(records, "network_kernel")),

@@ -11,6 +11,8 @@ from torch import Tensor
 from mohone.data import FolderDataset
 from mohone.graph.adjacency import Graph
 
+INSIDE, DOOR = -2, -1  # Roles of a bell's nodes; those on the path count from 0.
+
 
 class Split(NamedTuple):
     """A graph without some of its edges; those edges, and as many pairs that are none: `(n, 2)` each."""
@@ -72,5 +74,6 @@ def barbell(bell: int = 10, path: int = 10) -> tuple[Graph, Tensor]:
     edges += [(a, a + 1) for a in range(bell - 1, bell + path)]
     pairs = torch.tensor(edges)
     on_path = [min(i, path - 1 - i) for i in range(path)]
-    roles = [-2] * (bell - 1) + [-1] + on_path + [-1] + [-2] * (bell - 1)
+    inside = [INSIDE] * (bell - 1)
+    roles = [*inside, DOOR, *on_path, DOOR, *inside]
     return Graph.from_edges(pairs[:, 0], pairs[:, 1], 2 * bell + path), torch.tensor(roles)

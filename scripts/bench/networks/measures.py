@@ -86,17 +86,15 @@ def roles(spec: dict[str, Any]) -> dict[str, Any]:
     """Labels found on the bar-bell (roles; bells) and on a planted partition (communities)."""
     barbell, of_role = graphs.barbell()
     partition, of_group = graphs.planted_partition()
-    bells = torch.arange(len(of_role)) >= len(of_role) // 2
-    of_barbell = _learn(barbell, {**spec, "settings": [*spec["settings"], "dim=16"]})[0]
-    of_partition = _learn(partition, {**spec, "settings": [*spec["settings"], "dim=32"]})[0]
-    in_bell = of_role == -2
+    vectors, _ = _learn(barbell, {**spec, "settings": [*spec["settings"], "dim=16"]})
+    communities, _ = _learn(partition, {**spec, "settings": [*spec["settings"], "dim=32"]})
+    is_right = (torch.arange(len(of_role)) >= len(of_role) // 2).long()
+    inside, at_bell = of_role == graphs.INSIDE, of_role <= graphs.DOOR
     return {
-        "roles": quality.label_accuracy(
-            of_barbell[in_bell | (of_role == -1)], of_role[in_bell | (of_role == -1)]
-        ),
-        "all_roles": quality.label_accuracy(of_barbell, of_role),
-        "bells": quality.label_accuracy(of_barbell[in_bell], bells[in_bell].long()),
-        "communities": quality.label_accuracy(of_partition, of_group),
+        "roles": quality.label_accuracy(vectors[at_bell], of_role[at_bell]),
+        "all_roles": quality.label_accuracy(vectors, of_role),
+        "bells": quality.label_accuracy(vectors[inside], is_right[inside]),
+        "communities": quality.label_accuracy(communities, of_group),
     }
 
 
