@@ -59,10 +59,18 @@ class HistogramDivergence:
         share = np.arange(2 * total + 1) / (2 * total)
         self._terms = -share * np.log(np.where(share > 0, share, 1.0))
         self._entropy = self._terms[2 * self.counts].sum(1)
+        self._by_bin = np.ascontiguousarray(self.counts.T.astype(np.uint32))
 
     def rows(self, numbers: Tensor) -> Tensor:
         """From each of these histograms to all: `(len(numbers), n)` float32, never negative."""
-        return self.between(numbers, torch.arange(len(self.counts)).expand(len(numbers), -1))
+        out = np.empty((len(numbers), len(self.counts)), np.float32)
+        of_rows = numbers.numpy()
+
+        def loop(start: int, stop: int) -> None:
+            _divergences_to_all(self._by_bin, self._terms, self._entropy, of_rows, start, stop, out)
+
+        in_chunks(loop, len(numbers), least=1)
+        return torch.from_numpy(out)
 
     def between(self, numbers: Tensor, others: Tensor) -> Tensor:
         """From each histogram to some: `(len(numbers), k)` float32 for `others` of that shape."""
@@ -95,3 +103,20 @@ def _divergences(
             for place in range(counts.shape[1]):
                 mixed += terms[own[place] + other[place]]
             out[i, j] = max(0.0, mixed - (entropy[rows[i]] + entropy[columns[i, j]]) / 2)
+
+
+@njit(cache=True, nogil=True)
+def _divergences_to_all(
+    by_bin: Array, terms: Array, entropy: Array, rows: Array, start: int, stop: int, out: Array
+) -> None:
+    """A bin of all histograms at a time: the lookups of neighbours in memory are done at once."""
+    n_bins, n = by_bin.shape
+    mixed = np.empty(n)
+    for i in range(start, stop):
+        mixed[:] = 0.0
+        for place in range(n_bins):
+            own, others = by_bin[place, rows[i]], by_bin[place]
+            for j in range(n):
+                mixed[j] += terms[own + others[j]]
+        for j in range(n):
+            out[i, j] = max(0.0, mixed[j] - (entropy[rows[i]] + entropy[j]) / 2)

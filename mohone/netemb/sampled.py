@@ -115,6 +115,16 @@ class SampledObjective(pl.LightningModule):
         self.history = LossHistory(lr)
         self.squares = torch.zeros(n_nodes, dim)
         self._step = 0
+        self._n_threads = torch.get_num_threads()
+
+    def on_fit_start(self) -> None:
+        """Leave a core to the thread that draws."""
+        self._n_threads = torch.get_num_threads()
+        torch.set_num_threads(max(1, self._n_threads - 1))
+
+    def teardown(self, stage: str) -> None:  # noqa: ARG002
+        """Take the core back, also after a failure."""
+        torch.set_num_threads(self._n_threads)
 
     @torch.no_grad()
     def training_step(self, batch: PairBatch, batch_idx: int) -> None:  # noqa: ARG002
