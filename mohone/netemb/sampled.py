@@ -99,7 +99,7 @@ class SampledObjective(pl.LightningModule):
         -log [e^(F(u).F(v)) / (e^(F(u).F(v)) + sum_n e^(F(u).F(n)) / odds_n)]
 
     Negatives are shared by the batch, and their sum by the draws of a node; only touched rows are read and
-    written, once a step, by Adagrad, whose learning rate falls linearly to 0. On the CPU alone.
+    written, once a step, by Adagrad, whose learning rate falls linearly to 0. On two cores of the CPU alone.
 
     Args:
         n_nodes: rows of F.
@@ -118,12 +118,12 @@ class SampledObjective(pl.LightningModule):
         self._n_threads = torch.get_num_threads()
 
     def on_fit_start(self) -> None:
-        """Leave a core to the thread that draws."""
+        """Learn on one core and leave another to the thread that draws: sums are the same on any number."""
         self._n_threads = torch.get_num_threads()
-        torch.set_num_threads(max(1, self._n_threads - 1))
+        torch.set_num_threads(1)
 
     def teardown(self, stage: str) -> None:  # noqa: ARG002
-        """Take the core back, also after a failure."""
+        """Take the cores back, also after a failure."""
         torch.set_num_threads(self._n_threads)
 
     @torch.no_grad()
