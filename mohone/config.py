@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from hydra.errors import InstantiationException
+from hydra import compose, initialize_config_dir
+from hydra.errors import HydraException, InstantiationException
 from hydra.utils import get_class, instantiate
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
@@ -22,6 +23,21 @@ KEYS = (*GROUPS, "graph", "recipe", "seed", "dim", "data_dir", "store_dir", "spa
 _HERE = Path(__file__).parent
 CONF = _HERE / "conf" if (_HERE / "conf").is_dir() else _HERE.parent / "conf"
 PATHS = ("dataset.path", "dataset.data_dir", "data_dir", "store_dir")
+
+
+def compose_plain(settings: list[str]) -> Plain:
+    """The configuration of the package with these settings (`GROUP=CHOICE`, `KEY=VALUE`), for other commands.
+
+    Raises:
+        ConfigError: a setting that cannot be.
+    """
+    try:
+        with initialize_config_dir(version_base="1.3", config_dir=str(CONF)):
+            config = to_plain(compose("config", settings))
+    except (HydraException, OmegaConfBaseException) as error:
+        raise ConfigError(_first_line(error)) from None
+    check_keys(config)
+    return config
 
 
 def to_plain(config: DictConfig) -> Plain:
@@ -106,6 +122,11 @@ def settings_of(cls: type[T], node: Mapping[str, Any]) -> T:
         ConfigError: a value it refuses.
     """
     return cls(**{f.name: node[f.name] for f in dataclasses.fields(cast("Any", cls)) if f.name in node})
+
+
+def keys_of(cls: type) -> tuple[str, ...]:
+    """The keys that `settings_of` takes for this dataclass."""
+    return tuple(field.name for field in dataclasses.fields(cls))
 
 
 def _parameters(cls: type) -> set[str]:

@@ -7,12 +7,8 @@ import logging
 import sys
 from pathlib import Path
 
-from hydra import compose, initialize_config_dir
-from hydra.errors import HydraException
-from omegaconf.errors import OmegaConfBaseException
-
 from mohone.allocator import keep_freed_memory
-from mohone.config import CONF, Plain, check_keys, to_plain
+from mohone.config import Plain, compose_plain
 from mohone.errors import ConfigError, MohoneError, require_bool, require_int
 
 
@@ -26,21 +22,11 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_intermixed_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     try:
-        _export(given.file, given.export, given.delimiter, _compose(given.settings))
+        _export(given.file, given.export, given.delimiter, compose_plain(given.settings))
     except MohoneError as error:
         print(error, file=sys.stderr)
         return 1
     return 0
-
-
-def _compose(settings: list[str]) -> Plain:
-    try:
-        with initialize_config_dir(version_base="1.3", config_dir=str(CONF)):
-            config = to_plain(compose("config", settings))
-    except (HydraException, OmegaConfBaseException) as error:
-        raise ConfigError(str(error).strip().split("\n")[0]) from None
-    check_keys(config)
-    return config
 
 
 def _export(file: Path, out: Path, delimiter: str, config: Plain) -> None:

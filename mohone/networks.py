@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 from torch import Tensor
 
-from mohone.config import Plain, build, settings_of
+from mohone.config import Plain, build, keys_of, settings_of
 from mohone.errors import require_choice
 from mohone.graph.adjacency import WEIGHTINGS, Graph
 from mohone.netemb.learn import LearnSettings, learn
@@ -53,6 +51,5 @@ class NetworkPlan:
         }
 
     def _new_neighborhood(self) -> Neighborhood:
-        keys = tuple(field.name for field in dataclasses.fields(LearnSettings))
-        neighborhood: Neighborhood = build("netemb", self.config["netemb"], without=keys)
+        neighborhood: Neighborhood = build("netemb", self.config["netemb"], without=keys_of(LearnSettings))
         return neighborhood

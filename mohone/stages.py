@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import logging
 import time
 from collections.abc import Callable
@@ -15,7 +14,7 @@ import pytorch_lightning as pl
 import torch
 from torch import Tensor
 
-from mohone.config import Plain, build, settings_of
+from mohone.config import Plain, build, keys_of, settings_of
 from mohone.data import KnowledgeGraph
 from mohone.errors import ConfigError, require_bool, require_int
 from mohone.evaluation.link_prediction import LinkPrediction
@@ -71,7 +70,7 @@ class Stages:
         self.store.check()
         self._config = config
         self._fit_settings: FitSettings = settings_of(FitSettings, config["training"])
-        self._regime: Regime = build("training", config["training"], without=_keys(FitSettings))
+        self._regime: Regime = build("training", config["training"], without=keys_of(FitSettings))
         self._new_model()  # Only to check its configuration.
         self._plan = NetworkPlan(config)
         self._plan.check_size(graph.n_entities)
@@ -211,7 +210,3 @@ class Stages:
 def _save(model: KGEModel, folder: Path) -> None:
     """Write the weights so that any machine can read them."""
     torch.save({name: table.cpu() for name, table in model.state_dict().items()}, folder / "model.pt")
-
-
-def _keys(settings: type) -> tuple[str, ...]:
-    return tuple(field.name for field in dataclasses.fields(settings))

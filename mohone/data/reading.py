@@ -30,7 +30,7 @@ def read_triples(path: Path, delimiter: str = "\t") -> TripleFile:
         DataError: a missing file, a byte that is not UTF-8, a line without exactly three fields, an
             empty field.
     """
-    return _read(path, delimiter, FIELDS)
+    return _parse(path, _read_text(path), delimiter, FIELDS)
 
 
 def read_edges(path: Path, delimiter: str = "\t") -> TripleFile:
@@ -41,18 +41,18 @@ def read_edges(path: Path, delimiter: str = "\t") -> TripleFile:
     Raises:
         DataError: as `read_triples`, with the number of fields that the first line has.
     """
-    first = next((line for line in _read_text(path).split("\n") if line.strip(" \r")), "")
-    if first.removesuffix("\r").count(delimiter) != 1:
-        return read_triples(path, delimiter)
-    return _read(path, delimiter, EDGE_FIELDS)
+    text = _read_text(path)
+    first = next((line for line in text.split("\n") if line.strip(" \r")), "")
+    names = EDGE_FIELDS if first.removesuffix("\r").count(delimiter) == 1 else FIELDS
+    return _parse(path, text, delimiter, names)
 
 
-def _read(path: Path, delimiter: str, names: tuple[str, ...]) -> TripleFile:
+def _parse(path: Path, text: str, delimiter: str, names: tuple[str, ...]) -> TripleFile:
     if len(delimiter) != 1 or delimiter in "\r\n":
         raise ConfigError(f"`dataset.delimiter` must be one character, but is {delimiter!r}.")
     triples: list[NamedTriple] = []
     n_blank = 0
-    lines = _read_text(path).split("\n")
+    lines = text.split("\n")
     if not lines[-1]:
         lines.pop()  # What follows the last line's end is no line.
     for number, line in enumerate(lines, start=1):

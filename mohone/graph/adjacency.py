@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -85,6 +86,11 @@ class Graph:
         return self.degrees == 0
 
     @cached_property
+    def connected(self) -> Tensor:
+        """The nodes that have neighbours, ascending."""
+        return (~self.isolated).nonzero().flatten()
+
+    @cached_property
     def walkable(self) -> WalkableGraph:
         """The same graph as arrays for compiled loops."""
         starts = np.zeros(self.n_nodes + 1, np.int64)
@@ -96,9 +102,8 @@ class Graph:
         return WalkableGraph(starts, self.target.numpy().astype(np.int32), cumulative)
 
 
-@dataclass(frozen=True)
-class WalkableGraph:
-    """Rows of neighbours.
+class WalkableGraph(NamedTuple):
+    """Rows of neighbours, a tuple because compiled loops take those.
 
     Attributes:
         starts: `(n_nodes + 1,)` int64: where each node's neighbours start in `target`.

@@ -11,7 +11,7 @@ from numba import njit
 from scipy.stats import poisson
 from torch import Tensor
 
-from mohone.graph.adjacency import Graph
+from mohone.graph.adjacency import Graph, WalkableGraph
 from mohone.graph.parallel import Array, in_chunks
 from mohone.graph.random import advance, below, stream, uniform
 
@@ -53,19 +53,7 @@ def walk_ends(
     rows, start_nodes = graph.walkable, nodes.numpy()
 
     def loop(start: int, stop: int) -> None:
-        _ends(
-            rows.starts,
-            rows.target,
-            rows.cumulative,
-            start_nodes,
-            lengths,
-            p,
-            q,
-            np.uint64(key),
-            start,
-            stop,
-            out,
-        )
+        _ends(rows, start_nodes, lengths, p, q, np.uint64(key), start, stop, out)
 
     in_chunks(loop, len(nodes))
     return torch.from_numpy(out)
@@ -77,39 +65,39 @@ def walks(graph: Graph, nodes: Tensor, length: int, key: int, p: float = 1.0, q:
     rows, start_nodes = graph.walkable, nodes.numpy()
 
     def loop(start: int, stop: int) -> None:
-        _walks(rows.starts, rows.target, rows.cumulative, start_nodes, p, q, np.uint64(key), start, stop, out)
+        _walks(rows, start_nodes, p, q, np.uint64(key), start, stop, out)
 
     in_chunks(loop, len(nodes))
     return torch.from_numpy(out)
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _neighbor(starts: Array, target: Array, cumulative: Array, node: int, state: np.uint64) -> Any:
+def _neighbor(graph: WalkableGraph, node: int, state: np.uint64) -> Any:
     """A neighbour of `node`, by weight."""
-    first, last = starts[node], starts[node + 1]
-    if len(cumulative) == 0:
-        return target[first + below(state, last - first)]
-    at = first + np.searchsorted(cumulative[first:last], uniform(state) * cumulative[last - 1], side="right")
-    return target[min(at, last - 1)]
+    first, last = graph.starts[node], graph.starts[node + 1]
+    if len(graph.cumulative) == 0:
+        return graph.target[first + below(state, last - first)]
+    at = first + np.searchsorted(
+        graph.cumulative[first:last], uniform(state) * graph.cumulative[last - 1], side="right"
+    )
+    return graph.target[min(at, last - 1)]
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _adjacent(starts: Array, target: Array, node: int, other: int) -> Any:
-    low, high = starts[node], starts[node + 1]
+def _adjacent(graph: WalkableGraph, node: int, other: int) -> Any:
+    low, high = graph.starts[node], graph.starts[node + 1]
     while low < high:
         middle = (low + high) >> 1
-        if target[middle] < other:
+        if graph.target[middle] < other:
             low = middle + 1
         else:
             high = middle
-    return low < starts[node + 1] and target[low] == other
+    return low < graph.starts[node + 1] and graph.target[low] == other
 
 
 @njit(cache=True, nogil=True)
 def _step(
-    starts: Array,
-    target: Array,
-    cumulative: Array,
+    graph: WalkableGraph,
     before: int,
     node: int,
     p: float,
@@ -123,7 +111,7 @@ def _step(
     """
     back, away = 1.0 / p, 1.0 / q
     highest, lowest = max(back, 1.0, away), min(1.0, away)
-    other = _neighbor(starts, target, cumulative, node, state)
+    other = _neighbor(graph, node, state)
     for _ in range(_TRIES):
         state = advance(state)
         level = uniform(state) * highest
@@ -131,19 +119,17 @@ def _step(
             if level < back:
                 break
         elif level < lowest or (
-            level < max(1.0, away) and level < (1.0 if _adjacent(starts, target, before, other) else away)
+            level < max(1.0, away) and level < (1.0 if _adjacent(graph, before, other) else away)
         ):
             break
         state = advance(state)
-        other = _neighbor(starts, target, cumulative, node, state)
+        other = _neighbor(graph, node, state)
     return other, advance(state)
 
 
 @njit(cache=True, nogil=True)
 def _next(
-    starts: Array,
-    target: Array,
-    cumulative: Array,
+    graph: WalkableGraph,
     before: int,
     node: int,
     p: float,
@@ -151,16 +137,14 @@ def _next(
     state: np.uint64,
 ) -> Any:
     """The next node of a walk, and the state after it; `before` is -1 at its start."""
-    if before < 0 or (p == 1.0 and q == 1.0) or starts[node + 1] - starts[node] == 1:
-        return _neighbor(starts, target, cumulative, node, state), advance(state)
-    return _step(starts, target, cumulative, before, node, p, q, state)
+    if before < 0 or (p == 1.0 and q == 1.0) or graph.starts[node + 1] - graph.starts[node] == 1:
+        return _neighbor(graph, node, state), advance(state)
+    return _step(graph, before, node, p, q, state)
 
 
 @njit(cache=True, nogil=True)
 def _ends(
-    starts: Array,
-    target: Array,
-    cumulative: Array,
+    graph: WalkableGraph,
     nodes: Array,
     lengths: Array,
     p: float,
@@ -172,7 +156,7 @@ def _ends(
 ) -> None:
     for i in range(start, stop):
         home = nodes[i]
-        if starts[home] == starts[home + 1]:
+        if graph.starts[home] == graph.starts[home + 1]:
             continue
         state = stream(key, i)
         for _ in range(_TRIES):
@@ -180,7 +164,7 @@ def _ends(
             state = advance(state)
             before, node = np.int64(-1), np.int64(home)
             for _ in range(min(n_steps, len(lengths))):
-                after, state = _next(starts, target, cumulative, before, node, p, q, state)
+                after, state = _next(graph, before, node, p, q, state)
                 before, node = node, np.int64(after)
             if node != home:
                 out[i] = node
@@ -189,9 +173,7 @@ def _ends(
 
 @njit(cache=True, nogil=True)
 def _walks(
-    starts: Array,
-    target: Array,
-    cumulative: Array,
+    graph: WalkableGraph,
     nodes: Array,
     p: float,
     q: float,
@@ -205,6 +187,6 @@ def _walks(
         before, node = np.int64(-1), np.int64(nodes[i])
         out[i, 0] = node
         for step in range(1, out.shape[1]):
-            after, state = _next(starts, target, cumulative, before, node, p, q, state)
+            after, state = _next(graph, before, node, p, q, state)
             before, node = node, np.int64(after)
             out[i, step] = node

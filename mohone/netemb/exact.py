@@ -21,7 +21,7 @@ class NodeBatches(IterableDataset[Tensor]):
     """Shuffled batches of the nodes that have neighbours; each pass continues the generator's sequence."""
 
     def __init__(self, graph: Graph, batch_size: int, generator: torch.Generator) -> None:
-        self.nodes = (~graph.isolated).nonzero().flatten()
+        self.nodes = graph.connected
         self.batch_size, self.generator = batch_size, generator
 
     def __len__(self) -> int:

@@ -64,7 +64,7 @@ class Node2Vec(Neighborhood):
 
     @cached_property
     def _counts(self) -> Cooccurrence:
-        starts = (~self._graph.isolated).nonzero().flatten().repeat(self.walks_per_node)
+        starts = self._graph.connected.repeat(self.walks_per_node)
         corpus = walks(self._graph, starts, self.walk_length, self._seed, self.p, self.q)
         return Cooccurrence(corpus, self._graph.n_nodes, self.window)
 

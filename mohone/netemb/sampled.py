@@ -61,7 +61,7 @@ class PairBatches(IterableDataset[PairBatch]):
         generator: torch.Generator,
     ) -> None:
         self._neighborhood, self._generator = neighborhood, generator
-        self._nodes = (~graph.isolated).nonzero().flatten()
+        self._nodes = graph.connected
         self._batch_size, self._n_draws, self._n_negatives = batch_size, n_draws, n_negatives
         mass = (1.0 + graph.degrees.double()).pow(0.75)
         self._running = mass.cumsum(0)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from bench.networks import graphs
 from mohone.errors import ConfigError
 from mohone.graph.adjacency import Graph
 from mohone.graph.divergence import HistogramDivergence, log_histograms
@@ -24,10 +25,7 @@ def rows_of(neighborhood: Neighborhood, graph: Graph) -> torch.Tensor:
 
 def barbell(clique: int, path: int) -> Graph:
     """Two cliques joined by a path: the graph of the paper's figure 3."""
-    left, right = range(clique), range(clique + path, 2 * clique + path)
-    edges = [(a, b) for bell in (left, right) for a in bell for b in bell if a < b]
-    edges += [(a, a + 1) for a in range(clique - 1, clique + path)]
-    return network_of(2 * clique + path, *edges)
+    return graphs.barbell(clique, path)[0]
 
 
 @pytest.mark.parametrize("neighborhood", SOME)

@@ -28,11 +28,16 @@ def benchmark_graph(data_dir: str, name: str) -> Graph:
     return Graph.from_triples(data.train, data.n_entities)
 
 
+def edges_of(graph: Graph) -> Tensor:
+    """Each edge once: `(n_edges, 2)`."""
+    once = graph.source < graph.target
+    return torch.stack([graph.source[once], graph.target[once]], 1)
+
+
 def split_edges(graph: Graph, share: float, seed: int = 0) -> Split:
     """Hold out a share of the edges, by chance."""
     generator = torch.Generator().manual_seed(seed)
-    once = graph.source < graph.target
-    edges = torch.stack([graph.source[once], graph.target[once]], 1)
+    edges = edges_of(graph)
     order = torch.randperm(len(edges), generator=generator)
     n = int(share * len(edges))
     held_out, kept = edges[order[:n]], edges[order[n:]]

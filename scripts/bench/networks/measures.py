@@ -12,14 +12,13 @@ from typing import Any
 
 import numpy as np
 import torch
-from hydra import compose, initialize_config_dir
 from scipy import sparse
 from scipy.sparse.linalg import expm_multiply
 from torch import Tensor
 
 from bench.child import peak_mb
 from bench.networks import graphs, quality
-from mohone.config import CONF, Plain, to_plain
+from mohone.config import compose_plain
 from mohone.graph.adjacency import Graph
 from mohone.graph.heat_kernel import HeatKernel
 from mohone.networks import NetworkPlan
@@ -41,9 +40,7 @@ def peer(spec: dict[str, Any]) -> dict[str, Any]:
     split = graphs.split_edges(graphs.benchmark_graph(spec["data_dir"], spec["graph"]), _HELD_OUT)
     with tempfile.TemporaryDirectory() as folder:
         edges, out = Path(folder) / "edges.tsv", Path(folder) / "vectors.npz"
-        once = split.graph.source < split.graph.target
-        pairs = torch.stack([split.graph.source[once], split.graph.target[once]], 1)
-        np.savetxt(edges, pairs.numpy(), "%d", "\t")
+        np.savetxt(edges, graphs.edges_of(split.graph).numpy(), "%d", "\t")
         ran = subprocess.run(
             [spec["peer_python"], str(_PEER), str(edges), str(out), str(spec["threads"])],
             capture_output=True,
@@ -116,7 +113,7 @@ def growth(spec: dict[str, Any]) -> dict[str, Any]:
 
 
 def _learn(graph: Graph, spec: dict[str, Any]) -> tuple[Tensor, dict[str, Any]]:
-    config = _config([f"netemb={spec['netemb']}", *spec["settings"]])
+    config = compose_plain([f"netemb={spec['netemb']}", *spec["settings"]])
     plan = NetworkPlan(config)
     quiet_lightning()
     logging.getLogger("mohone").setLevel(logging.ERROR)
@@ -137,8 +134,3 @@ def _learn(graph: Graph, spec: dict[str, Any]) -> tuple[Tensor, dict[str, Any]]:
 
 def _judge(vectors: Tensor, split: graphs.Split) -> dict[str, Any]:
     return {"auc": quality.auc(vectors, split), "overlap": quality.overlap(vectors, split.graph)}
-
-
-def _config(settings: list[str]) -> Plain:
-    with initialize_config_dir(version_base="1.3", config_dir=str(CONF)):
-        return to_plain(compose("config", settings))

@@ -28,7 +28,7 @@ def auc(vectors: Tensor, split: Split) -> float:
 
 def overlap(vectors: Tensor, graph: Graph) -> float:
     """Of the ten nodes with most heat (scale 5) the share with the ten largest products, of 1,000 nodes."""
-    nodes = (~graph.isolated).nonzero().flatten()
+    nodes = graph.connected
     nodes = nodes[:: max(1, len(nodes) // _N_ASKED)]
     heat = HeatKernel(graph, _SCALE).rows(nodes)
     heat[torch.arange(len(nodes)), nodes] = -1.0
