@@ -9,8 +9,10 @@ from typing import Any
 from torch import Tensor
 
 from mohone.infusion.callback import RetrofitCallback
+from mohone.infusion.retrofit import objective_curve
 from mohone.infusion.selection import select
 from mohone.infusion.settings import Retrofit
+from mohone.infusion.sides import SIDES
 from mohone.kge import KGEModel
 from mohone.kge.module import FitSettings
 from mohone.progress import progress_bar
@@ -25,14 +27,14 @@ def infuse(
     settings: FitSettings,
     mrr: Callable[[KGEModel], float],
     refit: Refit,
-) -> dict[str, Any]:
-    """Turn a trained baseline into its infused model, in place.
+) -> tuple[KGEModel, dict[str, Any]]:
+    """Turn a trained baseline into its infused model.
 
     Re-training starts from the retrofitted state, which competes with every epoch of it on validation: it is
     kept only where it helps.
 
     Args:
-        model: the best baseline.
+        model: the best baseline; its tables become the infused model's.
         nearest: `(n_entities, max(chosen.neighbors))`, see `nearest_neighbors`.
         chosen: the grid, and how relations are re-trained.
         settings: with which the baseline was fitted.
@@ -40,20 +42,23 @@ def infuse(
         refit: fits a model, called as `refit(model, settings, callbacks=..., from_start=True)`.
 
     Returns:
-        `selection`, and `retraining` where there was any.
+        the infused model; `selection`, `objective` (of retrofitting: before it and after each iteration), and
+        `retraining` where there was any.
     """
-    n_points = len(chosen.neighbors) * len(set(chosen.beta) - {0})
+    n_points = len(chosen.side) * len(chosen.neighbors) * len(set(chosen.beta) - {0})
     with progress_bar("infusion grid", n_points) as bar:
         selection = select(
             model,
             nearest,
             mrr,
+            sides=chosen.side,
             neighbors=chosen.neighbors,
             betas=chosen.beta,
             alpha=chosen.alpha,
             iterations=chosen.iterations,
             on_point=bar.update,
         )
+    model = SIDES[selection.side](model)
     callback = RetrofitCallback(
         nearest[:, : selection.neighbors],
         selection.beta,
@@ -61,11 +66,18 @@ def infuse(
         chosen.iterations,
         chosen.thaw_epoch,
     )
-    info: dict[str, Any] = {"selection": selection.to_dict()}
+    curves = [
+        objective_curve(table.data, callback.neighbors, callback.beta, callback.alpha, callback.iterations)
+        for table in model.entity_parameters().values()
+    ]
+    info: dict[str, Any] = {
+        "selection": selection.to_dict(),
+        "objective": [sum(step) for step in zip(*curves, strict=True)],
+    }
     if selection.beta == 0 or chosen.retrain_epochs == 0:
         callback.retrofit_and_freeze(model)
         info["selection"]["valid_mrr_infused"] = selection.valid_mrr_retrofitted
-        return info
+        return model, info
     settings = dataclasses.replace(
         settings,
         lr=settings.lr * chosen.retrain_lr_factor,
@@ -76,4 +88,4 @@ def infuse(
     )
     info["retraining"] = refit(model, settings, callbacks=(callback,), from_start=True)
     info["selection"]["valid_mrr_infused"] = info["retraining"]["valid_mrr"]
-    return info
+    return model, info

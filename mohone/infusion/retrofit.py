@@ -75,6 +75,16 @@ def objective(vectors: Tensor, first: Tensor, neighbors: Tensor, beta: float, al
     return total
 
 
+def objective_curve(
+    first: Tensor, neighbors: Tensor, beta: float, alpha: float, iterations: int
+) -> list[float]:
+    """The objective before the update and after each of its iterations: `iterations + 1` values."""
+    return [
+        objective(retrofit(first, neighbors, beta, alpha, i) if i else first, first, neighbors, beta, alpha)
+        for i in range(iterations + 1)
+    ]
+
+
 def neighbor_matrix(neighbors: Tensor, total: float) -> Tensor:
     """The `(n, n)` sparse matrix with `total / k` at each row's k neighbours."""
     n, k = neighbors.shape

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from itertools import product
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from mohone.infusion.retrofit import retrofit
+from mohone.infusion.sides import SIDES
 from mohone.kge.base import KGEModel
 
 
@@ -18,12 +21,13 @@ from mohone.kge.base import KGEModel
 class Selection:
     """The chosen point of the grid; `beta` 0 means that validation preferred no infusion."""
 
+    side: str
     neighbors: int
     beta: float
     alpha: float
     valid_mrr_baseline: float
     valid_mrr_retrofitted: float
-    grid: list[dict[str, float]]
+    grid: list[dict[str, Any]]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain types, for a JSON file."""
@@ -35,6 +39,7 @@ def select(
     nearest: Tensor,
     mrr: Callable[[KGEModel], float],
     *,
+    sides: Sequence[str],
     neighbors: Sequence[int],
     betas: Sequence[float],
     alpha: float,
@@ -53,15 +58,17 @@ def select(
     """
     with torch.no_grad():
         baseline = mrr(model)
-        unmoved = {"neighbors": 0, "beta": 0.0, "valid_mrr": baseline}
-        grid: list[dict[str, float]] = [unmoved] if 0 in betas or nearest.shape[1] == 0 else []
-        for k in sorted({min(k, nearest.shape[1]) for k in neighbors} - {0}):
-            for beta in sorted(set(betas) - {0}):
-                with _retrofitted(model, nearest[:, :k], beta, alpha, iterations):
-                    grid.append({"neighbors": k, "beta": beta, "valid_mrr": mrr(model)})
-                on_point()
+        unmoved = {"side": "both", "neighbors": 0, "beta": 0.0, "valid_mrr": baseline}
+        grid: list[dict[str, Any]] = [unmoved] if 0 in betas or nearest.shape[1] == 0 else []
+        sided = {side: SIDES[side](copy.deepcopy(model)) for side in sides}
+        ks = sorted({min(k, nearest.shape[1]) for k in neighbors} - {0})
+        for (side, moved), k, beta in product(sided.items(), ks, sorted(set(betas) - {0})):
+            with _retrofitted(moved, nearest[:, :k], beta, alpha, iterations):
+                grid.append({"side": side, "neighbors": k, "beta": beta, "valid_mrr": mrr(moved)})
+            on_point()
     best = max(grid, key=lambda point: point["valid_mrr"])
     return Selection(
+        side=best["side"],
         neighbors=int(best["neighbors"]),
         beta=best["beta"],
         alpha=alpha,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from mohone.errors import ConfigError, require_choice, require_float, require_int
 from mohone.graph.nearest import METRICS
 from mohone.infusion.retrofit import check_pulls
+from mohone.infusion.sides import SIDES
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,7 @@ class Retrofit:
         beta: total pulls of the neighbours to try, or one; 0 is "no infusion".
         alpha: pull of the baseline's vector.
         iterations: of the update.
+        side: what moves, `both` sides of a query or `query`, its known one alone; or both choices to try.
         metric: `cosine` or `euclidean`, between network embeddings.
         retrain_epochs: most epochs of re-training relations; 0: none.
         retrain_patience: validations without a new best after which re-training stops.
@@ -30,6 +32,7 @@ class Retrofit:
     beta: Sequence[float]
     alpha: float
     iterations: int
+    side: Sequence[str]
     metric: str
     retrain_epochs: int
     retrain_patience: int
@@ -37,7 +40,7 @@ class Retrofit:
     thaw_epoch: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("neighbors", "beta"):
+        for name in ("neighbors", "beta", "side"):
             value = getattr(self, name)
             values = tuple(value) if isinstance(value, list | tuple) else (value,)
             if not values:
@@ -47,6 +50,8 @@ class Retrofit:
             require_int("infusion.neighbors", k, 1)
         for beta in self.beta:
             check_pulls(beta, self.alpha)
+        for side in self.side:
+            require_choice("infusion.side", side, tuple(SIDES))
         require_int("infusion.iterations", self.iterations, 1)
         require_choice("infusion.metric", self.metric, METRICS)
         require_int("infusion.retrain_epochs", self.retrain_epochs, 0)

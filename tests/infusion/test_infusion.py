@@ -10,7 +10,7 @@ from mohone.graph.nearest import nearest_neighbors
 from mohone.infusion import Retrofit
 from mohone.infusion.callback import RetrofitCallback
 from mohone.infusion.retrofit import retrofit
-from mohone.infusion.selection import select
+from mohone.infusion.selection import Selection, select
 from mohone.kge import NegativeSampling, TransE
 from tests.kge.test_fit import new_transe, settings, train
 
@@ -60,9 +60,15 @@ def test_entities_can_thaw(umls: KnowledgeGraph, nearest: torch.Tensor) -> None:
     assert not torch.equal(thawed.entity, start)
 
 
-def choose(umls: KnowledgeGraph, model: TransE, nearest: torch.Tensor, betas: list[float]) -> object:
+def choose(
+    umls: KnowledgeGraph,
+    model: TransE,
+    nearest: torch.Tensor,
+    betas: list[float],
+    sides: tuple[str, ...] = ("both",),
+) -> Selection:
     mrr = LinkPrediction(umls, "valid", ("filtered",)).mrr
-    return select(model, nearest, mrr, neighbors=[2, 5], betas=betas, alpha=1.0, iterations=10)
+    return select(model, nearest, mrr, sides=sides, neighbors=[2, 5], betas=betas, alpha=1.0, iterations=10)
 
 
 def test_selection_is_the_best_of_the_grid_by_hand(umls: KnowledgeGraph, nearest: torch.Tensor) -> None:
@@ -78,6 +84,18 @@ def test_selection_is_the_best_of_the_grid_by_hand(umls: KnowledgeGraph, nearest
         assert LinkPrediction(umls, "valid", ("filtered",)).mrr(model) == pytest.approx(score)
     assert points[chosen.neighbors, chosen.beta] == max(points.values())
     assert chosen.valid_mrr_baseline == points[0, 0.0]
+
+
+def test_the_grid_can_choose_the_side(umls: KnowledgeGraph, nearest: torch.Tensor) -> None:
+    model = new_transe(umls)
+    train(umls, model, REGIME, settings(max_epochs=8))
+    alone = {side: choose(umls, model, nearest, [0.1, 0.4], (side,)) for side in ("both", "query")}
+    chosen = choose(umls, model, nearest, [0.1, 0.4], ("both", "query"))
+    assert chosen.grid == alone["both"].grid + alone["query"].grid
+    scores = {side: each.valid_mrr_retrofitted for side, each in alone.items()}
+    assert chosen.side == max(scores, key=lambda side: scores[side])
+    assert chosen.valid_mrr_retrofitted == max(scores.values())
+    assert scores["both"] != scores["query"]
 
 
 def test_the_baseline_competes_only_where_asked(umls: KnowledgeGraph, nearest: torch.Tensor) -> None:
@@ -96,12 +114,13 @@ def test_the_baseline_competes_only_where_asked(umls: KnowledgeGraph, nearest: t
         ({"beta": [0.1, -2]}, r"`infusion.beta` must be >= 0, but is -2\."),
         ({"beta": []}, r"`infusion.beta` must have a value to try, but is empty\."),
         ({"neighbors": 0}, r"`infusion.neighbors` must be an integer >= 1, but is 0\."),
+        ({"side": "neither"}, r"`infusion.side` must be one of both, query, but is 'neither'\."),
         ({"metric": "dot"}, r"`infusion.metric` must be one of cosine, euclidean, but is 'dot'\."),
         ({"retrain_epochs": -1}, r"`infusion.retrain_epochs` must be an integer >= 0, but is -1\."),
     ],
 )
 def test_bad_values_are_refused(changed: dict[str, object], message: str) -> None:
     usual = {"neighbors": 3, "beta": 0.1, "alpha": 1.0, "iterations": 10, "metric": "cosine"}
-    usual |= {"retrain_epochs": 1, "retrain_patience": 1, "retrain_lr_factor": 0.1}
+    usual |= {"side": "both", "retrain_epochs": 1, "retrain_patience": 1, "retrain_lr_factor": 0.1}
     with pytest.raises(ConfigError, match=message):
         Retrofit(**{**usual, **changed})  # type: ignore[arg-type]

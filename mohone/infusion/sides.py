@@ -1,0 +1,88 @@
+"""Which side of a query the infusion moves: both, as in the paper, or the known one alone."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+
+from torch import Tensor, nn
+
+from mohone.kge import KGEModel, Query
+
+
+class QuerySide(KGEModel):
+    """A model of which infusion moves the known entity of a query; candidates keep their vectors.
+
+    Predicting tails and predicting heads are then two functions: `score_triples` is the tails' one, of the
+    moved head and the unmoved tail.
+
+    Args:
+        inner: gives the candidates, and keeps its entity tables from now on; the entity tables of this model
+            are copies of them, which ask. Relations are shared.
+    """
+
+    def __init__(self, inner: KGEModel) -> None:
+        super().__init__(inner.n_entities, inner.n_relations, inner.dim)
+        shared = {id(table): table for table in inner.relation_parameters().values()}
+        self.asking = copy.deepcopy(inner, memo=shared)
+        self.inner = inner
+        for table in inner.entity_parameters().values():
+            table.requires_grad_(False)
+
+    def tail_query(self, head: Tensor, relation: Tensor) -> Query:
+        """Of the moved heads: `(batch, width)`."""
+        return self.asking.tail_query(head, relation)
+
+    def head_query(self, relation: Tensor, tail: Tensor) -> Query:
+        """Of the moved tails: `(batch, width)`."""
+        return self.asking.head_query(relation, tail)
+
+    def match(self, query: Query, candidates: Tensor | None = None) -> Tensor:
+        """With unmoved candidates: `(batch, n_candidates)`."""
+        return self.inner.match(query, candidates)
+
+    def match_pairs(self, query: Query, candidates: Tensor) -> Tensor:
+        """With unmoved candidates: `(batch,)`."""
+        return self.inner.match_pairs(query, candidates)
+
+    def score_triples(self, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:
+        """`(batch,)`, in the direction of tails."""
+        return self.match_pairs(self.tail_query(head, relation), tail)
+
+    def entity_squares(self, entities: Tensor) -> Tensor:
+        """Of the unmoved vectors: `(batch, n_components)`."""
+        return self.inner.entity_squares(entities)
+
+    def relation_squares(self, relations: Tensor) -> Tensor:
+        """`(batch, n_components)`."""
+        return self.inner.relation_squares(relations)
+
+    def hold(self, on: bool) -> None:
+        """Both models."""
+        self.asking.hold(on)
+        self.inner.hold(on)
+
+    def constrain(self) -> None:
+        """Both models."""
+        self.asking.constrain()
+        self.inner.constrain()
+
+    def entity_parameters(self) -> dict[str, nn.Parameter]:
+        """The tables that ask."""
+        return self.asking.entity_parameters()
+
+    def relation_parameters(self) -> dict[str, nn.Parameter]:
+        """The shared ones."""
+        return self.inner.relation_parameters()
+
+    @property
+    def numbers_per_entity(self) -> int:
+        """Of both vectors of an entity."""
+        return self.asking.numbers_per_entity + self.inner.numbers_per_entity
+
+
+def _itself(model: KGEModel) -> KGEModel:
+    return model
+
+
+SIDES: dict[str, Callable[[KGEModel], KGEModel]] = {"both": _itself, "query": QuerySide}
