@@ -5,10 +5,11 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 EXTRAS ?= dev
 DATA ?= ../shared/data
+TABLE ?= outputs/table
 PEERS := .venv-peers
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test bench bench-networks lint format clean
+.PHONY: help setup run table test bench bench-networks lint format clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -23,6 +24,14 @@ $(STAMP): pyproject.toml constraints.txt
 
 run: $(STAMP) ## The quick start: two models x two network embeddings on UMLS, and the table
 	$(BIN)/python -m mohone.run -m kge_model=transe,complex netemb=shnb,struct
+
+table: $(STAMP) ## The paper's tables from DATA into TABLE (hours; the same command goes on where it was)
+	@test -d $(DATA)/fb15k-237 || { echo "DATA must be a folder with fb15k-237 in it, but is $(DATA)."; exit 1; }
+	-$(BIN)/python -m mohone.run -m experiment=table data_dir=$(DATA) hydra.sweep.dir=$(TABLE)
+	-$(BIN)/python -m mohone.run -m experiment=table infusion=query netemb=shnb data_dir=$(DATA) \
+		hydra.sweep.dir=$(TABLE)
+	$(BIN)/python -m mohone.report $(TABLE) --format markdown --against paper --out $(TABLE)
+	$(BIN)/python -m mohone.report $(TABLE) --format latex --against paper --out $(TABLE)
 
 test: $(STAMP) ## Run the tests
 	$(BIN)/python -m pytest

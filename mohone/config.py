@@ -62,7 +62,6 @@ def check_keys(config: Mapping[str, Any]) -> None:
     """
     _check_keys("", config, KEYS)
     _check_keys("graph.", config["graph"], ("weighting",))
-    _check_keys("logger.", config["logger"], ("name",))
     for group in ("netemb", "infusion"):
         if "_target_" not in config[group]:
             _check_keys(f"{group}.", config[group], ("name",))

@@ -19,6 +19,10 @@ class TrainingError(MohoneError):
     """A training that broke down: a loss or score that is not finite."""
 
 
+class OccupiedError(MohoneError):
+    """A job's folder that holds the result of another job."""
+
+
 def require_int(name: str, value: object, minimum: int, maximum: int | None = None) -> int:
     """Return `value` if it is an integer in `[minimum, maximum]`.
 

@@ -1,4 +1,4 @@
-"""Files that are whole or absent: written aside, then renamed into place."""
+"""Files that are whole or absent: written aside, then renamed into place. And locks between processes."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import contextlib
 import json
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+
+from filelock import FileLock, Timeout
 
 
 @contextlib.contextmanager
@@ -24,6 +26,27 @@ def replacing(path: Path) -> Iterator[Path]:
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def locked(path: Path, on_waiting: Callable[[], object]) -> Iterator[None]:
+    """Hold the lock file `path` for the length of the block; it is left there.
+
+    Args:
+        path: of the lock, whose folder is made.
+        on_waiting: called if another process holds it, before waiting for that.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(path)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        on_waiting()
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def write_text(path: Path, text: str) -> None:

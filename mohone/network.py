@@ -62,7 +62,7 @@ def _export(file: Path, out: Path, delimiter: str, config: Plain) -> None:
     plan.check_size(len(names))
     logging.info("%d nodes, %d edges, %d isolated", len(names), graph.n_edges, int(graph.isolated.sum()))
     pl.seed_everything(seed, verbose=False)
-    vectors, info = plan.learn(graph, TrainerFactory(config["trainer"], "none", out.parent), seed)
+    vectors, info = plan.learn(graph, TrainerFactory(config["trainer"], out.parent), seed)
     write_vectors(out, names.names, vectors)
     loss = info["loss"]
     logging.info("%s objective, loss %s nats; wrote %s", info["objective"], loss and f"{loss:.3f}", out)

@@ -15,32 +15,53 @@ from mohone.evaluation.significance import compare
 from mohone.files import write_json
 from mohone.graph.sparse import use_backend
 from mohone.kge import KGEModel
+from mohone.loggers import JobLogger
 from mohone.progress import want_progress
-from mohone.results import RESULT, describe_job, job_table, versions
+from mohone.results import RESULT, describe_job, finished, job_table, versions, write_ranks
 from mohone.stages import Stage, Stages
 from mohone.trainers import TrainerFactory
 
 log = logging.getLogger(__name__)
 
 
-def run_job(config: Plain, folder: Path) -> Plain:
-    """Run one job and write its `result.json`, as the last act.
+def run_job(config: Plain, folder: Path, sweep: str | None = None) -> Plain:
+    """Run one job and write its `result.json`, as the last act; if that is there, there is nothing to do.
 
     Args:
         config: plain and resolved, with absolute paths.
         folder: the job's own.
+        sweep: a name for the jobs of one sweep, for loggers that group them.
 
     Returns:
         the result, as written.
+
+    Raises:
+        OccupiedError: the folder holds the result of another job.
     """
     want_progress(require_bool("progress", config["progress"]))
     use_backend(config["sparse"])
     graph: KnowledgeGraph = build("dataset", config["dataset"]).load()
     for line in graph.report.lines():
         log.info("%s", line)
-    trainers = TrainerFactory(config["trainer"], config["logger"]["name"], folder)
-    stages = Stages(config, graph, trainers)
+    logger: JobLogger = build("logger", config["logger"])
+    stages = Stages(config, graph, TrainerFactory(config["trainer"], folder, logger))
+    if done := finished(folder, stages.keys):
+        log.info("skipped: this job has ended before, in %s", folder)
+        return done
+    result = None
+    logger.open(folder, config, sweep)
+    try:
+        result = _run(config, graph, stages, folder)
+    finally:
+        logger.close(result)
+    write_json(folder / RESULT, result)
+    for line in job_table(result):
+        log.info("%s", line)
+    return result
 
+
+def _run(config: Plain, graph: KnowledgeGraph, stages: Stages, folder: Path) -> Plain:
+    """Train what is not in the store, and evaluate."""
     trained: dict[str, Stage] = {}
     if stages.has_netemb:
         trained["netemb"] = stages.netemb()
@@ -51,22 +72,19 @@ def run_job(config: Plain, folder: Path) -> Plain:
         models["infused"] = stages.read_model(trained["infusion"])
 
     start = time.perf_counter()
-    figures = _evaluate(graph, models)
+    figures = _evaluate(graph, models, folder)
     seconds = {name: stage.seconds for name, stage in trained.items()}
     seconds["evaluation"] = time.perf_counter() - start
 
     result = {**describe_job(config, "ok"), **_describe_run(graph, trained), **figures}
-    result |= {"seconds": seconds, "versions": versions(), "config": config}
-    write_json(folder / RESULT, result)
-    for line in job_table(result):
-        log.info("%s", line)
-    return result
+    return result | {"seconds": seconds, "versions": versions(), "config": config}
 
 
-def _evaluate(graph: KnowledgeGraph, models: dict[str, KGEModel]) -> Plain:
-    """Rank the test triples with each model; compare the two if there are two."""
+def _evaluate(graph: KnowledgeGraph, models: dict[str, KGEModel], folder: Path) -> Plain:
+    """Rank the test triples with each model, keep the ranks, and compare the two if there are two."""
     test = LinkPrediction(graph, "test")
     ranks = {name: test.ranks(model, f"test, {name}") for name, model in models.items()}
+    write_ranks(folder, ranks)
     out: Plain = {"baseline": None, "infused": None, "significance": None}
     for name, each in ranks.items():
         out[name] = report(each, graph.test, graph)

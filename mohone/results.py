@@ -9,11 +9,16 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from mohone import __version__
 from mohone.config import Plain
-from mohone.files import read_json, write_json
+from mohone.errors import OccupiedError
+from mohone.evaluation.ranks import Ranks
+from mohone.files import read_json, replacing, write_json
 
 RESULT = "result.json"
+RANKS = "ranks.npz"
 SCHEMA = 1
 LEVEL = 0.05  # Of significance, for the star.
 _PACKAGES = ("torch", "pytorch-lightning", "hydra-core", "omegaconf", "numpy", "scipy")
@@ -58,6 +63,32 @@ def write_failed(folder: Path, config: Plain, error: str) -> None:
     write_json(folder / RESULT, {**describe_job(config, "failed", error), "config": config})
 
 
+def has_result(folder: Path) -> bool:
+    """Does it hold the result of a job that ended well? A failed one may be tried again."""
+    path = folder / RESULT
+    return path.exists() and any(r["status"] == "ok" for p, r in read_results([folder]) if p == path)
+
+
+def finished(folder: Path, keys: dict[str, str]) -> Plain | None:
+    """The result of this very job if its folder holds one, that of a sweep that is gone on with.
+
+    Args:
+        folder: the job's.
+        keys: of all its stages.
+
+    Raises:
+        OccupiedError: it holds another job's.
+    """
+    if not has_result(folder):
+        return None
+    result: Plain = read_json(folder / RESULT)
+    if {name: stage["key"] for name, stage in result["stages"].items()} != keys:
+        raise OccupiedError(
+            f"The folder of a job must be a new one or the same job's, but {folder} holds another's result."
+        )
+    return result
+
+
 def _json_ready(value: Any) -> Any:
     """The same with numbers that JSON does not know (NaN, infinity) as texts."""
     if isinstance(value, dict):
@@ -89,6 +120,26 @@ def read_results(folders: list[Path]) -> list[tuple[Path, Plain]]:
 
 def _natural(path: Path) -> list[tuple[int, int, str]]:
     return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in path.parts]
+
+
+def write_ranks(folder: Path, ranks: dict[str, dict[str, Ranks]]) -> None:
+    """Keep the rank of each test query, tails first, beside the result, as `MODEL/SETTING` in `ranks.npz`."""
+    arrays = {
+        f"{model}/{setting}": each.mean.numpy().astype(np.float32)
+        for model, settings in ranks.items()
+        for setting, each in settings.items()
+    }
+    with replacing(folder / RANKS) as part, part.open("wb") as file:
+        np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+
+
+def read_ranks(folder: Path, model: str, setting: str) -> np.ndarray | None:
+    """What `write_ranks` kept: `(2 n_test,)` float64; None where it is not there."""
+    try:
+        with np.load(folder / RANKS) as arrays:
+            return np.asarray(arrays[f"{model}/{setting}"], np.float64)
+    except (FileNotFoundError, KeyError):
+        return None
 
 
 def star(test: Plain) -> str:

@@ -11,14 +11,16 @@ from pathlib import Path
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
+from hydra.types import RunMode
 from hydra.utils import get_original_cwd
 from omegaconf import DictConfig, OmegaConf
 
 from mohone.allocator import keep_freed_memory
 from mohone.config import CONF, Plain, absolute_paths, check_keys, to_plain
 from mohone.errors import MohoneError, require_bool
-from mohone.results import RESULT, read_results, write_failed
-from mohone.sweep import FAILURES
+from mohone.files import locked, write_text
+from mohone.results import has_result, write_failed
+from mohone.sweep import FAILED, FAILURES, LOCK
 
 log = logging.getLogger(__name__)
 
@@ -31,9 +33,13 @@ def _job(config: DictConfig) -> None:
     exit code.
     """
     folder = Path(HydraConfig.get().runtime.output_dir)
-    if _is_done(folder):
-        _fail(folder, "The folder of a job must be a new one, but this holds a result already.")
-        return
+    with locked(folder / LOCK, lambda: log.info("waiting for another process, which runs this job")):
+        (folder / LOCK).touch()
+        (folder / FAILED).unlink(missing_ok=True)
+        _run(config, folder)
+
+
+def _run(config: DictConfig, folder: Path) -> None:
     plain: Plain = {}
     try:
         plain = absolute_paths(to_plain(config), Path(get_original_cwd()))
@@ -45,22 +51,25 @@ def _job(config: DictConfig) -> None:
         from mohone.trainers import quiet_lightning
 
         quiet_lightning()
-        run_job(plain, folder)
+        run_job(plain, folder, _sweep())
     except (Exception, KeyboardInterrupt, SystemExit) as error:
         # Lightning ends a terminated process by SystemExit without a code, which would look like success.
         text = "".join(traceback.format_exception(error))
         if not isinstance(error, MohoneError):
             log.error("%s", text)
-        write_failed(folder, plain or _unresolved(config), text)
+        if not has_result(folder):
+            write_failed(folder, plain or _unresolved(config), text)
         _fail(folder, str(error) if isinstance(error, MohoneError) else f"{type(error).__name__}: {error}")
         if not isinstance(error, Exception):
             raise SystemExit(130 if isinstance(error, KeyboardInterrupt) else 143) from None
 
 
-def _is_done(folder: Path) -> bool:
-    """Does it hold the result of a job that ended well? A failed one may be tried again."""
-    path = folder / RESULT
-    return path.exists() and any(r["status"] == "ok" for p, r in read_results([folder]) if p == path)
+def _sweep() -> str | None:
+    """The sweep's name, if the job is one of a sweep: the end of its folder's path."""
+    hydra_config = HydraConfig.get()
+    if hydra_config.mode != RunMode.MULTIRUN:
+        return None
+    return "/".join(Path(str(hydra_config.sweep.dir)).parts[-2:])
 
 
 def _unresolved(config: DictConfig) -> Plain:
@@ -70,6 +79,7 @@ def _unresolved(config: DictConfig) -> Plain:
 
 def _fail(folder: Path, sentence: str) -> None:
     FAILURES[str(folder.resolve())] = sentence
+    write_text(folder / FAILED, sentence)
     log.error("%s", sentence)
     log.error("Failed: %s", folder)
 

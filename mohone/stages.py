@@ -20,12 +20,14 @@ from mohone.errors import ConfigError, require_bool, require_int
 from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.files import read_json, write_json
 from mohone.graph.adjacency import Graph
-from mohone.graph.nearest import nearest_neighbors
+from mohone.graph.nearest import Nearest, nearest_neighbors
 from mohone.infusion.infuse import infuse
 from mohone.infusion.settings import Retrofit
+from mohone.infusion.sides import SIDES
 from mohone.kge import KGEModel, Reciprocal, Regime
 from mohone.kge.fit import fit
-from mohone.kge.module import FitSettings, KGEModule, TripleDataModule
+from mohone.kge.module import VALID_MRR, FitSettings, KGEModule, TripleDataModule
+from mohone.loggers import Curve
 from mohone.networks import NetworkPlan
 from mohone.store import StageStore, stage_key
 from mohone.trainers import TrainerFactory
@@ -47,6 +49,21 @@ class Stage:
     def seconds(self) -> float:
         """How long it took when it was trained."""
         return float(self.info["seconds"])
+
+    @property
+    def curves(self) -> dict[str, Curve]:
+        """What it noted of its training step by step, under the names that loggers know."""
+        history = self.info.get("retraining", self.info).get("history", [])
+        name = self.folder.parent.name
+        steps: Curve = [
+            {"epoch": step, "train/loss": each["loss"], VALID_MRR: each.get("valid_mrr")}
+            for step, each in enumerate(history, 1)
+        ]
+        curves = {name: steps}
+        if "objective" in self.info and "selection" in self.info:
+            objective = enumerate(self.info["objective"])
+            curves["retrofit"] = [{"epoch": step, "objective": value} for step, value in objective]
+        return curves
 
 
 class Stages:
@@ -89,6 +106,17 @@ class Stages:
         """Is an infusion asked for, with a network embedding to infuse?"""
         return self.has_netemb and "_target_" in self._config["infusion"]
 
+    @cached_property
+    def keys(self) -> dict[str, str]:
+        """The key of each stage of the job, by its name: jobs of the same keys are the same job."""
+        keys: dict[str, str] = {}
+        for name, config in self._configs.items():
+            parents = tuple(keys.values()) if name == "infusion" else ()
+            keys[name] = stage_key(
+                name, config, fingerprint=self.graph.fingerprint, seed=self.seed, parents=parents
+            )
+        return keys
+
     def netemb(self) -> Stage:
         """Learn the network embedding: `vectors.pt`."""
 
@@ -97,7 +125,7 @@ class Stages:
             torch.save(vectors, folder / "vectors.pt")
             return info
 
-        return self._stage("netemb", self._plan.config, train)
+        return self._stage("netemb", train)
 
     def baseline(self) -> Stage:
         """Train the baseline: `model.pt`."""
@@ -108,21 +136,15 @@ class Stages:
             _save(model, folder)
             return info
 
-        return self._stage("baseline", self._model_config, train)
+        return self._stage("baseline", train)
 
     def infusion(self, netemb: Stage, baseline: Stage) -> Stage:
         """Choose neighbours and their pull, retrofit, re-train the relations: `model.pt`."""
 
         def train(folder: Path) -> Plain:
-            model = self.read_model(baseline)
-            nearest = nearest_neighbors(
-                self.read_vectors(netemb),
-                max(self._retrofit.neighbors),
-                self._retrofit.metric,
-                excluded=self._network.isolated,
-            )
-            info = infuse(
-                model,
+            nearest = self.neighbors(netemb)
+            model, info = infuse(
+                self.read_model(baseline),
                 nearest.rows,
                 self._retrofit,
                 self._fit_settings,
@@ -132,12 +154,22 @@ class Stages:
             _save(model, folder)
             return {**info, "neighbor_recall": nearest.recall}
 
-        config = {"infusion": self._config["infusion"], **self._model_config}
-        return self._stage("infusion", config, train, parents=(netemb.key, baseline.key))
+        return self._stage("infusion", train)
+
+    def neighbors(self, netemb: Stage) -> Nearest:
+        """Each entity's nearest in network space, as many as the grid tries."""
+        return nearest_neighbors(
+            self.read_vectors(netemb),
+            max(self._retrofit.neighbors),
+            self._retrofit.metric,
+            excluded=self._network.isolated,
+        )
 
     def read_model(self, stage: Stage) -> KGEModel:
         """The model of a baseline or infusion stage, on the trainers' device."""
         model = self._new_model()
+        if "selection" in stage.info:
+            model = SIDES[stage.info["selection"]["side"]](model)
         model.load_state_dict(torch.load(stage.folder / "model.pt", weights_only=True, map_location="cpu"))
         return model.to(self.trainers.device)
 
@@ -155,9 +187,16 @@ class Stages:
     def _validation(self) -> LinkPrediction:
         return LinkPrediction(self.graph, "valid", ("filtered",))
 
-    @property
-    def _model_config(self) -> Plain:
-        return {"kge_model": self._config["kge_model"], "training": self._config["training"]}
+    @cached_property
+    def _configs(self) -> dict[str, Plain]:
+        """What each stage of the job depends on, by its name and in their order; labels are left out."""
+        of_model = {group: self._config[group] for group in ("kge_model", "training")}
+        configs = {"netemb": self._plan.config} if self.has_netemb else {}
+        configs["baseline"] = of_model
+        if self.has_infusion:
+            configs["infusion"] = {"infusion": self._config["infusion"], **of_model}
+        trainer = {"trainer": self._config["trainer"]}
+        return {name: _without_names({**config, **trainer}) for name, config in configs.items()}
 
     def _new_model(self) -> KGEModel:
         node = self._config["kge_model"]
@@ -179,18 +218,8 @@ class Stages:
         model.to(self.trainers.device)  # Lightning leaves it on the CPU.
         return info
 
-    def _stage(
-        self,
-        name: str,
-        config: Plain,
-        train: Callable[[Path], Plain],
-        parents: tuple[str, ...] = (),
-    ) -> Stage:
-        config = {
-            group: {k: v for k, v in node.items() if k != "name"}
-            for group, node in {**config, "trainer": self._config["trainer"]}.items()
-        }
-        key = stage_key(name, config, fingerprint=self.graph.fingerprint, seed=self.seed, parents=parents)
+    def _stage(self, name: str, train: Callable[[Path], Plain]) -> Stage:
+        key, config = self.keys[name], self._configs[name]
 
         def timed(folder: Path) -> None:
             log.info("%s: training", name)
@@ -202,9 +231,18 @@ class Stages:
             log.info("%s: done in %.1f s", name, seconds)
 
         folder, reused = self.store.get(name, key, timed)
+        stage = Stage(key, folder, read_json(folder / "info.json"), reused)
         if reused:
             log.info("%s: reused from %s", name, folder)
-        return Stage(key, folder, read_json(folder / "info.json"), reused)
+        for curve, steps in stage.curves.items():
+            # Retrofitting has no Trainer; those of several processes log nothing.
+            if reused or curve not in self.keys or self.trainers.n_processes > 1:
+                self.trainers.logger.replay(curve, steps)
+        return stage
+
+
+def _without_names(config: Plain) -> Plain:
+    return {group: {k: v for k, v in node.items() if k != "name"} for group, node in config.items()}
 
 
 def _save(model: KGEModel, folder: Path) -> None:

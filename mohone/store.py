@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import logging
 import shutil
 import tempfile
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
-
 from mohone.errors import ConfigError
+from mohone.files import locked
 
 log = logging.getLogger(__name__)
 FORMAT = 3  # Raise it when the same configuration would give other results than before.
+
+_WAITING = "%s: waiting for another job that trains the same"
 
 
 def stage_key(
@@ -70,7 +70,7 @@ class StageStore:
         place = home / key
         if place.is_dir():
             return place, True
-        with self._locked(home, key):
+        with locked(home / f"{key}.lock", lambda: log.info(_WAITING, stage)):
             if place.is_dir():
                 return place, True
             for left in home.glob(f"{key}.part-*"):  # By a run that was killed: we hold its lock.
@@ -99,17 +99,3 @@ class StageStore:
             raise ConfigError(
                 f"`store_dir` must be a folder that can be written, but {self.root} is not: {error.strerror}."
             ) from None
-
-    @contextlib.contextmanager
-    def _locked(self, home: Path, key: str) -> Iterator[None]:
-        home.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(home / f"{key}.lock")
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            log.info("%s: waiting for another job that trains the same", home.name)
-            lock.acquire()
-        try:
-            yield
-        finally:
-            lock.release()

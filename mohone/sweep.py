@@ -1,22 +1,30 @@
-"""What a sweep shows: its table, rebuilt from result files after each job, and its failures at the end."""
+"""What a sweep shows: how far it is, its table, rebuilt from files after each job, and its failures."""
 
 from __future__ import annotations
 
+import math
+import os
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
+from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.utils import JobReturn
 from hydra.experimental.callback import Callback
 from hydra.types import RunMode
 from omegaconf import DictConfig
 
+from mohone.config import Plain
 from mohone.files import write_text
-from mohone.report import markdown_table
+from mohone.reports.jobs import jobs_table
 from mohone.results import read_results
 
 TABLE = "table.md"
+LOCK = ".lock"  # In each job's folder, held while it runs; its time says when the job last began.
+FAILED = ".failed"  # In a job's folder: a sentence, where it failed. Jobs may run in other processes.
 FAILURES: dict[str, str] = {}  # A sentence for each failed job's folder; the exit code depends on it.
+_SWEEP = "MOHONE_SWEEP"  # How many jobs, and when it began: for the workers of a parallel launcher.
 
 
 def _sweep_folder(config: DictConfig) -> Path:
@@ -27,19 +35,61 @@ def _sweep_folder(config: DictConfig) -> Path:
 class SweepTable(Callback):
     """Hydra's callback of a multirun; needs no state of the jobs, so they may run in other processes."""
 
+    def on_multirun_start(self, config: DictConfig, **kwargs: Any) -> None:  # noqa: ARG002
+        """Note when the sweep began and how many jobs it has."""
+        os.environ[_SWEEP] = f"{count_jobs(config)} {time.time()}"
+
     def on_job_end(self, config: DictConfig, job_return: JobReturn, **kwargs: Any) -> None:  # noqa: ARG002
-        """Write the table so far."""
+        """Write the table so far, and say how far the sweep is."""
         if config.hydra.mode == RunMode.MULTIRUN:
             sweep = _sweep_folder(config)
-            write_text(sweep / TABLE, markdown_table([sweep]))
+            results = read_results([sweep])
+            write_text(sweep / TABLE, jobs_table(results))
+            n_jobs, start = os.environ[_SWEEP].split()
+            print(progress_line(results, int(n_jobs), float(start), time.time()), flush=True)
 
     def on_multirun_end(self, config: DictConfig, **kwargs: Any) -> None:  # noqa: ARG002
         """Show the table and all failures."""
         sweep = _sweep_folder(config)
-        print(f"\n{markdown_table([sweep])}\n{sweep / TABLE}")
-        for path, result in read_results([sweep]):
-            if result["status"] != "ok":
-                last = result["error"].strip().split("\n")[-1]
-                FAILURES.setdefault(str(path.parent.resolve()), last)
+        print(f"\n{jobs_table(read_results([sweep]))}\n{sweep / TABLE}")
+        for path in sorted(sweep.rglob(FAILED)):
+            FAILURES[str(path.parent.resolve())] = path.read_text(encoding="utf-8")
         for folder, sentence in FAILURES.items():
             print(f"failed: {folder}: {sentence}", file=sys.stderr)
+
+
+def count_jobs(config: DictConfig) -> int:
+    """How many jobs a multirun has: the product of its choices, each key's last word counting."""
+    params = [f"{key}={value}" for key, value in (config.hydra.sweeper.get("params") or {}).items()]
+    overrides = OverridesParser.create().parse_overrides([*params, *config.hydra.overrides.task])
+    choices = {
+        each.get_key_element(): len(list(each.sweep_string_iterator())) if each.is_sweep_override() else 1
+        for each in overrides
+    }
+    return math.prod(choices.values())
+
+
+def progress_line(results: list[tuple[Path, Plain]], n_jobs: int, start: float, now: float) -> str:
+    """How many jobs of a sweep have ended since `start`, and how long the others will take at this pace.
+
+    Jobs that were skipped, since an earlier sweep had ended them, count as ended and not for the pace.
+    """
+    ended = worked = failed = 0
+    for path, result in results:
+        lock = path.parent / LOCK
+        if lock.exists() and lock.stat().st_mtime >= start:
+            works = path.stat().st_mtime >= start
+            worked += works
+            ended += works or result["status"] == "ok"
+            failed += works and result["status"] != "ok"
+    line = f"sweep: {ended} of {n_jobs} jobs ended"
+    if failed:
+        line += f", {failed} of them failed"
+    if worked and n_jobs > ended:
+        line += f", about {_duration((now - start) / worked * (n_jobs - ended))} left"
+    return line
+
+
+def _duration(seconds: float) -> str:
+    minutes = math.ceil(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"

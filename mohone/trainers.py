@@ -13,14 +13,13 @@ import pytorch_lightning as pl
 import torch
 from lightning_fabric.utilities.exceptions import MisconfigurationException
 from pytorch_lightning.callbacks import Callback, TQDMProgressBar
-from pytorch_lightning.loggers import CSVLogger, Logger
 
 from mohone.allocator import keep_freed_memory
 from mohone.config import Plain
-from mohone.errors import ConfigError, require_choice, require_int
+from mohone.errors import ConfigError, require_int
+from mohone.loggers import JobLogger
 from mohone.progress import progress_shown
 
-LOGGERS = ("csv", "none")
 _QUIET = ("pytorch_lightning", "lightning", "lightning.pytorch", "lightning.fabric", "lightning_fabric")
 
 
@@ -56,15 +55,15 @@ def _arrive() -> Worker:
 
 
 class TrainerFactory:
-    """Makes the Trainer of a stage from the `trainer` and `logger` groups.
+    """Makes the Trainer of a stage from the `trainer` group.
 
     Args:
         trainer: keyword arguments of Lightning's Trainer.
-        logger: `csv` or `none`.
-        folder: where the curves go, in a folder for each stage.
+        folder: the job's.
+        logger: where curves go while a stage is trained, if in one process; None: nowhere.
     """
 
-    def __init__(self, trainer: Plain, logger: str, folder: Path) -> None:
+    def __init__(self, trainer: Plain, folder: Path, logger: JobLogger | None = None) -> None:
         self.arguments = {key: value for key, value in trainer.items() if key != "name"}
         if self.arguments.get("num_nodes", 1) != 1:
             raise ConfigError(f"`trainer.num_nodes` must be 1, but is {self.arguments['num_nodes']!r}.")
@@ -75,8 +74,7 @@ class TrainerFactory:
                 f"`trainer.strategy` must be a ddp_spawn one with {self.n_processes} devices, but is "
                 f"{strategy!r}: choose `trainer=ddp`."
             )
-        self.logger = require_choice("logger.name", logger, LOGGERS)
-        self.folder = folder
+        self.folder, self.logger = folder, logger or JobLogger()
 
     @property
     def device(self) -> torch.device:
@@ -111,16 +109,17 @@ class TrainerFactory:
             ConfigError: if Lightning refuses the `trainer` group.
         """
         bar = [TQDMProgressBar(refresh_rate=20)] if progress_shown() else []
+        several = self.n_processes > 1 and not one_process
         if one_process:
             arguments |= {"devices": 1, "strategy": "auto"}
-        elif self.n_processes > 1:
+        if several:
             os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")  # Of hints that are none for us.
             callbacks = [Worker(), *callbacks]
         try:
             return pl.Trainer(
                 **{**self.arguments, **arguments},
                 callbacks=[*callbacks, *bar],
-                logger=self._logger(stage),
+                logger=False if several else self.logger.curves(stage) or False,
                 enable_checkpointing=False,
                 enable_model_summary=False,
                 enable_progress_bar=progress_shown(),
@@ -131,8 +130,3 @@ class TrainerFactory:
         except (TypeError, ValueError, MisconfigurationException) as error:
             first = str(error).strip().split("\n")[0].rstrip(".")
             raise ConfigError(f"`trainer` must suit Lightning's Trainer, but: {first}.") from error
-
-    def _logger(self, stage: str) -> Logger | bool:
-        if self.logger == "none":
-            return False
-        return CSVLogger(self.folder, name="curves", version=stage)

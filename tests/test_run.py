@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from mohone.store import StageStore
 from tests.conftest import BASE, write_folder
 
 TINY = [
@@ -214,6 +213,11 @@ def test_a_folder_with_a_result_is_not_written_over(tmp_path: Path) -> None:
     again = mohone(tmp_path, *arguments, "seed=1")
     assert again.returncode == 1
     assert "The folder of a job must be a new one" in again.stdout
+    assert mohone(tmp_path, *arguments, "dim=0").returncode == 1
+    assert results(tmp_path) == [before]
+    same = mohone(tmp_path, *arguments)
+    assert same.returncode == 0
+    assert "skipped: this job has ended before" in same.stdout
     assert results(tmp_path) == [before]
     assert before["infused"] is None
 
@@ -269,23 +273,12 @@ def test_keys_change_with_what_matters_and_with_nothing_else(tmp_path: Path) -> 
     from mohone.stages import Stages
     from mohone.trainers import TrainerFactory
 
-    class Keys(StageStore):
-        def get(self, stage: str, key: str, build: object) -> tuple[Path, bool]:  # type: ignore[override]  # noqa: ARG002
-            folder = self.root / stage / key
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / "info.json").write_text('{"seconds": 0}')
-            return folder, True
-
     def keys(*overrides: str) -> dict[str, str]:
         conf = str(Path(__file__).parents[1] / "conf")
         with initialize_config_dir(version_base="1.3", config_dir=conf):
             plain = to_plain(compose("config", list(overrides)))
         graph = build("dataset", plain["dataset"]).load()
-        stages = Stages(plain, graph, TrainerFactory(plain["trainer"], "none", tmp_path))
-        stages.store = Keys(tmp_path)
-        netemb, baseline = stages.netemb(), stages.baseline()
-        infusion = stages.infusion(netemb, baseline)
-        return {"netemb": netemb.key, "baseline": baseline.key, "infusion": infusion.key}
+        return Stages(plain, graph, TrainerFactory(plain["trainer"], tmp_path)).keys
 
     def changed(*overrides: str) -> set[str]:
         return {stage for stage, key in keys(*overrides).items() if key != usual[stage]}
@@ -296,7 +289,7 @@ def test_keys_change_with_what_matters_and_with_nothing_else(tmp_path: Path) -> 
     assert changed("netemb.min_steps=2") == {"netemb", "infusion"}
     assert changed("training.lr=0.1") == changed("kge_model=complex") == {"baseline", "infusion"}
     assert changed("kge_model.reciprocal=true") == changed("training=one_vs_all") == {"baseline", "infusion"}
-    assert changed("infusion.beta=[0.1]") == changed("infusion.alpha=2") == {"infusion"}
+    assert changed("infusion.beta=[0.1]") == changed("infusion=query") == {"infusion"}
     assert (
         changed("seed=1") == changed("trainer.precision=bf16-mixed") == changed("dataset=kinships") == every
     )

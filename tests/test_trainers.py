@@ -29,7 +29,7 @@ def fitted(graph: KnowledgeGraph, folder: Path, trainer: dict[str, object], lr: 
     model = TransR(graph.n_entities, graph.n_relations, 8)
     module = KGEModule(model, regime, LinkPrediction(graph, "valid", ("filtered",)), chosen)
     data = TripleDataModule(graph, regime, chosen.batch_size, seed=0)
-    fit(module, data, TrainerFactory(trainer, "none", folder), stage="test")
+    fit(module, data, TrainerFactory(trainer, folder), stage="test")
     return module
 
 
@@ -61,11 +61,11 @@ def test_a_fault_in_another_process_is_said_in_its_sentence(umls: KnowledgeGraph
 )
 def test_what_cannot_be_is_refused(tmp_path: Path, changed: dict[str, object], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        TrainerFactory({**DDP, **changed}, "none", tmp_path)
+        TrainerFactory({**DDP, **changed}, tmp_path)
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
 def test_a_gpu_that_is_not_there_is_said(tmp_path: Path) -> None:
-    trainers = TrainerFactory({"accelerator": "gpu", "devices": 1}, "none", tmp_path)
+    trainers = TrainerFactory({"accelerator": "gpu", "devices": 1}, tmp_path)
     with pytest.raises(ConfigError, match="must be cpu where there is no GPU"):
         _ = trainers.device

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from mohone.data import KnowledgeGraph
 from mohone.evaluation.ranks import Ranks
+from mohone.graph.adjacency import Graph
 
 HITS = (1, 3, 10)
 CATEGORIES = ("1-1", "1-N", "N-1", "N-N")
@@ -55,37 +56,66 @@ def report(ranks: dict[str, Ranks], triples: Tensor, graph: KnowledgeGraph) -> d
     Args:
         ranks: by setting, of `2 n` queries (tails, then heads).
         triples: `(n, 3)` that were ranked.
-        graph: for relation categories and entities seen in training.
+        graph: for relation categories, degrees, and entities seen in training.
 
     Returns:
-        by setting: the figures over both sides; `tail` and `head` alone; `categories`; `seen_only` (triples
+        by setting: the figures over both sides; `tail` and `head` alone; `categories`; `degrees` (of the
+        right answer: how many neighbours it has in train, in bins of doubling width); `seen_only` (triples
         whose entities and relation are in train); `mrr_optimistic` and `mrr_pessimistic`; `n_ranked`.
     """
-    return {setting: _report_setting(each, triples, graph) for setting, each in ranks.items()}
+    parts = _parts(triples, graph)
+    return {setting: _report_setting(each, parts) for setting, each in ranks.items()}
 
 
-def _report_setting(ranks: Ranks, triples: Tensor, graph: KnowledgeGraph) -> dict[str, Any]:
-    n = len(triples)
-    is_tail = torch.arange(2 * n) < n
+Part = Tensor | dict[str, Tensor]
+
+
+def _parts(triples: Tensor, graph: KnowledgeGraph) -> dict[str, Part]:
+    """Masks `(2 n,)` of the queries that have figures of their own."""
+    is_tail = torch.arange(2 * len(triples)) < len(triples)
     names = relation_categories(graph)
     category = torch.tensor([CATEGORIES.index(name) for name in names])[triples[:, 1]].repeat(2)
     seen_relation = torch.isin(triples[:, 1], graph.train[:, 1])
-    seen = (graph.seen_entities[triples[:, [0, 2]]].all(1) & seen_relation).repeat(2)
+    answers = torch.cat([triples[:, 2], triples[:, 0]])
+    degrees = Graph.from_triples(graph.train, graph.n_entities).degrees[answers]
+    return {
+        "tail": is_tail,
+        "head": ~is_tail,
+        "categories": {name: category == i for i, name in enumerate(CATEGORIES)},
+        "degrees": degree_bins(degrees),
+        "seen_only": (graph.seen_entities[triples[:, [0, 2]]].all(1) & seen_relation).repeat(2),
+    }
+
+
+def degree_bins(degrees: Tensor) -> dict[str, Tensor]:
+    """Masks of degrees by bins 0, 1, 2-3, 4-7, ..., up to the greatest of them."""
+    bins = {"0": degrees == 0}
+    low = 1
+    while low <= int(degrees.max()):
+        name = f"{low}" if low == 1 else f"{low}-{2 * low - 1}"
+        bins[name] = (degrees >= low) & (degrees < 2 * low)
+        low *= 2
+    return bins
+
+
+def _report_setting(ranks: Ranks, parts: dict[str, Part]) -> dict[str, Any]:
     out: dict[str, Any] = summarize(ranks)
-    out["tail"], out["head"] = _part(ranks, is_tail), _part(ranks, ~is_tail)
-    out["categories"] = {name: _part(ranks, category == i) for i, name in enumerate(CATEGORIES)}
-    out["seen_only"] = _part(ranks, seen)
+    for name, part in parts.items():
+        if isinstance(part, dict):
+            out[name] = {key: _figures(ranks, mask) for key, mask in part.items()}
+        else:
+            out[name] = _figures(ranks, part)
     out["mrr_optimistic"] = float(ranks.optimistic.double().reciprocal().mean())
     out["mrr_pessimistic"] = float(ranks.pessimistic.double().reciprocal().mean())
-    out["n_ranked"] = 2 * n
+    out["n_ranked"] = len(ranks.n_candidates)
     return out
 
 
-def _part(ranks: Ranks, mask: Tensor) -> dict[str, float] | None:
-    """The figures of some queries; None where there are none, so that no average of nothing is shown."""
+def _figures(ranks: Ranks, mask: Tensor) -> dict[str, float] | None:
+    """The figures of some queries and their number; None where there are none: no average of nothing."""
     if not mask.any():
         return None
-    return summarize(ranks[mask])
+    return {**summarize(ranks[mask]), "n_ranked": int(mask.sum())}
 
 
 def tie_warning(setting: str, figures: dict[str, Any]) -> str | None:

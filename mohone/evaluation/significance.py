@@ -17,12 +17,13 @@ def compare(baseline: Ranks, infused: Ranks) -> dict[str, dict[str, float]]:
     """
     before, after = baseline.mean.numpy(), infused.mean.numpy()
     return {
-        "mrr": _paired(1 / before, 1 / after),
+        "mrr": paired(1 / before, 1 / after),
         "hits@10": _mcnemar(before <= 10, after <= 10),
     }
 
 
-def _paired(before: np.ndarray, after: np.ndarray) -> dict[str, float]:
+def paired(before: np.ndarray, after: np.ndarray) -> dict[str, float]:
+    """Mean gain of `after` over `before`, `(n,)` each, and the p-value of the paired t-test."""
     difference = after - before
     if len(difference) < 2 or not np.any(difference != difference[0]):
         # No variance: nothing changed, or everything by the same amount, which no t-test can weigh.

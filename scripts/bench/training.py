@@ -64,7 +64,7 @@ class StepClock(Callback):
 def trainers(folder: Path) -> TrainerFactory:
     """Trainers as `conf/trainer/cpu.yaml` makes them, without a logger."""
     quiet_lightning()
-    return TrainerFactory({"accelerator": "cpu", "devices": 1, "precision": "32-true"}, "none", folder)
+    return TrainerFactory({"accelerator": "cpu", "devices": 1, "precision": "32-true"}, folder)
 
 
 def train_by_lightning(
