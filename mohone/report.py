@@ -1,80 +1,95 @@
-"""`python -m mohone.report FOLDER...`: the table of all results below the folders, as Markdown."""
+"""`python -m mohone.report FOLDER...`: tables and charts of all results below the folders."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from pathlib import Path
 
 from mohone.config import Plain
-from mohone.markdown import table
-from mohone.results import read_results, star
+from mohone.errors import MohoneError
+from mohone.files import write_text
+from mohone.reports.cells import Block, blocks
+from mohone.reports.charts import write_charts
+from mohone.reports.formats import rows_of, to_csv, to_latex, to_markdown
+from mohone.reports.jobs import jobs_table
+from mohone.reports.tables import tables_of
+from mohone.results import read_results
 
-_HEADER = (
-    "job",
-    "data set",
-    "model",
-    "netemb",
-    "seed",
-    "valid",
-    "baseline",
-    "infused",
-    "gain",
-    "p",
-    "Hits@10",
-    "infused",
-)
+SETTINGS = ("filtered", "typed", "typed_train")
+SUFFIXES = {"markdown": "md", "latex": "tex", "csv": "csv", "json": "json"}
 
 
-def markdown_table(folders: list[Path], setting: str = "filtered") -> str:
-    """One row for each job, named by its folder: MRR and Hits@10 before and after, gain and p-value.
+def render(results: list[tuple[Path, Plain]], form: str, setting: str, against_paper: bool) -> str:
+    """All results in one of the forms of `SUFFIXES`.
 
-    `valid` is the baseline's filtered MRR on validation; all else is on test.
-
-    A star marks a gain with p < 0.05. A failed job has a row that says so.
+    Raises:
+        AmbiguousError: results that cannot stand in one table.
     """
-    rows = [_row(path.parent.name, result, setting) for path, result in read_results(folders)]
-    return f"Link prediction on test, {setting} (MRR unless named)\n\n{table(_HEADER, rows)}"
+    found = blocks(results)
+    if form == "csv":
+        return to_csv(found)
+    if form == "json":
+        return json.dumps(rows_of(found), indent=1, ensure_ascii=False) + "\n"
+    tables = [table for block in found for table in tables_of(block, against_paper)]
+    if form == "latex":
+        return to_latex(tables)
+    return f"{jobs_table(results, setting)}\n{to_markdown(tables)}"
 
 
-def _row(job: str, result: Plain, setting: str) -> tuple[str, ...]:
-    head = (job, result["dataset"]["name"], _model(result), result["netemb"], str(result["seed"]))
-    if result["status"] != "ok":
-        return (*head, "", "failed", *[""] * (len(_HEADER) - len(head) - 2))
-    before, after = result["baseline"][setting], result["infused"] and result["infused"][setting]
-    baseline = (f"{result['stages']['baseline']['valid_mrr']:.4f}", f"{before['mrr']:.4f}")
-    if not after:
-        return (*head, *baseline, "", "", "", f"{before['hits@10']:.4f}", "")
-    test = result["significance"][setting]["mrr"]
-    return (
-        *head,
-        *baseline,
-        f"{after['mrr']:.4f}{star(test)}",
-        f"{test['delta']:+.4f}",
-        f"{test['p_value']:.2g}",
-        f"{before['hits@10']:.4f}",
-        f"{after['hits@10']:.4f}",
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m mohone.report", description=__doc__)
+    parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
+    parser.add_argument(
+        "--format",
+        choices=("jobs", *SUFFIXES, "png"),
+        default="jobs",
+        help="jobs: a row for each (default); markdown: with the paper's tables; latex: these alone; "
+        "csv, json: a row for each job, setting and metric; png: bar charts, written to --out",
     )
+    parser.add_argument(
+        "--setting", choices=SETTINGS, default="filtered", help="of the table of jobs, the charts"
+    )
+    parser.add_argument(
+        "--against", choices=("paper",), help="show all cells of the paper, and its figures beside"
+    )
+    parser.add_argument("--out", type=Path, help="folder to write to instead of the terminal")
+    return parser
 
 
-def _model(result: Plain) -> str:
-    """The model and how it was trained."""
-    recipe = result["recipe"] if result["recipe"] != "default" else None
-    how = ", ".join(part for part in (result["training"], recipe) if part)
-    return f"{result['kge_model']} ({how})" if how else str(result["kge_model"])
+def _draw(found: list[Block], setting: str, folder: Path) -> None:
+    for block in found:
+        for path in write_charts(block, setting, folder):
+            print(path)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m mohone.report", description=__doc__)
-    parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
-    parser.add_argument("--setting", choices=("filtered", "typed", "typed_train"), default="filtered")
-    chosen = parser.parse_args(arguments)
+    chosen = _parser().parse_args(arguments)
     missing = [folder for folder in chosen.folders if not folder.is_dir()]
     if missing:
         print(f"{missing[0]} must be a folder of results, but is none.", file=sys.stderr)
         return 2
-    print(markdown_table(chosen.folders, chosen.setting), end="")
+    results = read_results(chosen.folders)
+    try:
+        if chosen.format == "png":
+            _draw(blocks(results), chosen.setting, chosen.out or chosen.folders[0])
+            return 0
+        if chosen.format == "jobs":
+            text, suffix = jobs_table(results, chosen.setting), "md"
+        else:
+            text = render(results, chosen.format, chosen.setting, chosen.against == "paper")
+            suffix = SUFFIXES[chosen.format]
+    except MohoneError as error:
+        print(error, file=sys.stderr)
+        return 2
+    if chosen.out is None:
+        print(text, end="")
+    else:
+        path = chosen.out / f"tables.{suffix}"
+        write_text(path, text)
+        print(path)
     return 0
 
 

@@ -7,6 +7,7 @@ from torch import nn
 
 from mohone.errors import ConfigError, TrainingError
 from mohone.graph.adjacency import Graph
+from mohone.graph.barbell import barbell
 from mohone.graph.nearest import nearest_neighbors
 from mohone.netemb import DeepWalk, Node2Vec, SharedNeighborhood, StructuralRole
 from mohone.netemb.exact import ExactObjective
@@ -16,7 +17,7 @@ from mohone.netemb.rows import NeighborRows
 from mohone.netemb.sampled import PairBatch, PairBatches, SampledObjective, adagrad_step
 from tests.conftest import network_of
 from tests.kge.test_fit import trainer
-from tests.netemb.test_neighborhoods import barbell, rows_of
+from tests.netemb.test_neighborhoods import rows_of
 
 QUICK = LearnSettings(
     dim=8,
@@ -64,7 +65,7 @@ def test_loss_falls_towards_the_entropy_of_the_rows(umls_network: Graph) -> None
 
 
 def test_shnb_brings_a_bell_together() -> None:
-    vectors = embed(barbell(5, 3), SharedNeighborhood(2.0))
+    vectors = embed(barbell(5, 3)[0], SharedNeighborhood(2.0))
     nearest = nearest_neighbors(vectors, 3).rows
     for u in (0, 1, 2, 3):
         assert set(nearest[u].tolist()) <= {0, 1, 2, 3, 4}

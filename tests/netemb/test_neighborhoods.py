@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from bench.networks import graphs
 from mohone.errors import ConfigError
 from mohone.graph.adjacency import Graph
+from mohone.graph.barbell import barbell
 from mohone.graph.divergence import HistogramDivergence, log_histograms
 from mohone.graph.heat_kernel import HeatKernel
 from mohone.netemb import DeepWalk, Node2Vec, SharedNeighborhood, StructuralRole
@@ -21,11 +21,6 @@ SOME = [SharedNeighborhood(5.0), StructuralRole(5.0), Node2Vec(0.5, 2.0, 20, 5, 
 def rows_of(neighborhood: Neighborhood, graph: Graph) -> torch.Tensor:
     neighborhood.observe(graph, seed=0)
     return NeighborRows(neighborhood, graph)[torch.arange(graph.n_nodes)]
-
-
-def barbell(clique: int, path: int) -> Graph:
-    """Two cliques joined by a path: the graph of the paper's figure 3."""
-    return graphs.barbell(clique, path)[0]
 
 
 @pytest.mark.parametrize("neighborhood", SOME)
@@ -64,7 +59,7 @@ def test_equal_roles_share_a_histogram() -> None:
 
 
 def test_struct_tells_the_roles_of_a_barbell() -> None:
-    graph = barbell(5, 3)
+    graph, _ = barbell(5, 3)
     rows = rows_of(StructuralRole(5.0), graph)
     # The middle of a bell is nearest to the other middles, of its own bell and of the other.
     middles = [0, 1, 2, 3, 9, 10, 11, 12]
@@ -110,7 +105,7 @@ def draws_of(neighborhood: Neighborhood, graph: Graph, node: int, n: int = 60_00
     "neighborhood", [SharedNeighborhood([1.0, 5.0]), StructuralRole(5.0), DeepWalk(400, 200, 4)]
 )
 def test_draws_are_those_of_the_rows(neighborhood: Neighborhood) -> None:
-    graph = barbell(5, 3)
+    graph, _ = barbell(5, 3)
     rows = rows_of(neighborhood, graph)
     # The ends of DeepWalk's fresh walks are near its corpus, as the docstring says.
     tolerance = {SharedNeighborhood: 0.01, StructuralRole: 0.01, DeepWalk: 0.02}[type(neighborhood)]
@@ -121,7 +116,7 @@ def test_draws_are_those_of_the_rows(neighborhood: Neighborhood) -> None:
 
 
 def test_second_order_draws_are_near_the_rows() -> None:
-    graph = barbell(5, 3)
+    graph, _ = barbell(5, 3)
     for p, q in ((0.25, 4.0), (4.0, 0.25)):
         neighborhood = Node2Vec(p, q, 400, 200, 4)
         rows = rows_of(neighborhood, graph)

@@ -11,8 +11,6 @@ from torch import Tensor
 from mohone.data import FolderDataset
 from mohone.graph.adjacency import Graph
 
-INSIDE, DOOR = -2, -1  # Roles of a bell's nodes; those on the path count from 0.
-
 
 class Split(NamedTuple):
     """A graph without some of its edges; those edges, and as many pairs that are none: `(n, 2)` each."""
@@ -70,15 +68,3 @@ def planted_partition(
     linked = (torch.rand(chance.shape, generator=generator) < chance).triu(1)
     head, tail = linked.nonzero().T
     return Graph.from_edges(head, tail, len(label)), label
-
-
-def barbell(bell: int = 10, path: int = 10) -> tuple[Graph, Tensor]:
-    """Two cliques joined by a path, and the role of each node: in a bell, its door, by place on the path."""
-    left, right = range(bell), range(bell + path, 2 * bell + path)
-    edges = [(a, b) for side in (left, right) for a in side for b in side if a < b]
-    edges += [(a, a + 1) for a in range(bell - 1, bell + path)]
-    pairs = torch.tensor(edges)
-    on_path = [min(i, path - 1 - i) for i in range(path)]
-    inside = [INSIDE] * (bell - 1)
-    roles = [*inside, DOOR, *on_path, DOOR, *inside]
-    return Graph.from_edges(pairs[:, 0], pairs[:, 1], 2 * bell + path), torch.tensor(roles)

@@ -20,6 +20,7 @@ from bench.child import peak_mb
 from bench.networks import graphs, quality
 from mohone.config import compose_plain
 from mohone.graph.adjacency import Graph
+from mohone.graph.barbell import DOOR, INSIDE, barbell
 from mohone.graph.heat_kernel import HeatKernel
 from mohone.networks import NetworkPlan
 from mohone.trainers import TrainerFactory, quiet_lightning
@@ -81,12 +82,12 @@ def kernel(spec: dict[str, Any]) -> dict[str, Any]:
 
 def roles(spec: dict[str, Any]) -> dict[str, Any]:
     """Labels found on the bar-bell (roles; bells) and on a planted partition (communities)."""
-    barbell, of_role = graphs.barbell()
+    two_bells, of_role = barbell()
     partition, of_group = graphs.planted_partition()
-    vectors, _ = _learn(barbell, {**spec, "settings": [*spec["settings"], "dim=16"]})
+    vectors, _ = _learn(two_bells, {**spec, "settings": [*spec["settings"], "dim=16"]})
     communities, _ = _learn(partition, {**spec, "settings": [*spec["settings"], "dim=32"]})
     is_right = (torch.arange(len(of_role)) >= len(of_role) // 2).long()
-    inside, at_bell = of_role == graphs.INSIDE, of_role <= graphs.DOOR
+    inside, at_bell = of_role == INSIDE, of_role <= DOOR
     return {
         "roles": quality.label_accuracy(vectors[at_bell], of_role[at_bell]),
         "all_roles": quality.label_accuracy(vectors, of_role),
@@ -101,7 +102,7 @@ def growth(spec: dict[str, Any]) -> dict[str, Any]:
     graph = graphs.power_law(spec["n_nodes"], spec["n_edges"])
     made = time.perf_counter() - start
     once = ["netemb.objective=sampled", "netemb.min_epochs=1", "netemb.min_steps=1"]
-    _learn(graphs.barbell()[0], {**spec, "settings": once})  # So that nothing is compiled in the measurement.
+    _learn(barbell()[0], {**spec, "settings": once})  # So that nothing is compiled in the measurement.
     _, figures = _learn(graph, {**spec, "settings": [*spec["settings"], *once]})
     return {
         "n_nodes": graph.n_nodes,
@@ -119,7 +120,7 @@ def _learn(graph: Graph, spec: dict[str, Any]) -> tuple[Tensor, dict[str, Any]]:
     logging.getLogger("mohone").setLevel(logging.ERROR)
     torch.manual_seed(0)
     start = time.perf_counter()
-    vectors, info = plan.learn(graph, TrainerFactory(config["trainer"], "none", Path()), seed=0)
+    vectors, info = plan.learn(graph, TrainerFactory(config["trainer"], Path()), seed=0)
     seconds = time.perf_counter() - start
     n_asking = graph.n_nodes - info["n_isolated"]
     n_pairs = len(info["history"]) * n_asking * plan.settings.n_draws

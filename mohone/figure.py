@@ -1,0 +1,132 @@
+"""`python -m mohone.figure KIND ... --out FILE.png`: a picture of a job, of a sweep, or of the idea."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+from mohone.config import Plain
+from mohone.errors import DataError, MohoneError, require_choice
+from mohone.files import read_json, replacing
+from mohone.kge import KGEModel
+from mohone.results import RESULT, read_results
+from mohone.stages import Stages
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m mohone.figure", description=__doc__)
+    kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
+    each = {
+        "map": "an entity and its network neighbours before and after the infusion",
+        "grid": "a job's gain on validation by beta and number of neighbours",
+        "degree": "a job's gain by the degree of the right answer",
+        "scale": "gain against the scale of the network embedding, of all jobs below FOLDER",
+        "strength": "gain against the baseline's strength, of all jobs below FOLDER",
+        "barbell": "the heat of a bar-bell graph's nodes, and their roles",
+    }
+    parsers = {kind: kinds.add_parser(kind, help=text, description=text) for kind, text in each.items()}
+    for kind, sub in parsers.items():
+        if kind != "barbell":
+            sub.add_argument("folder", type=Path, metavar="FOLDER")
+        if kind in ("scale", "strength"):
+            sub.add_argument("--setting", choices=("filtered", "typed", "typed_train"), default="filtered")
+        sub.add_argument("--out", type=Path, required=True, metavar="FILE.png")
+    parsers["map"].add_argument("--entity", required=True, help="its name or readable label")
+    parsers["map"].add_argument("--labels", type=Path, help="readable ones: NAME<TAB>LABEL lines")
+    parsers["barbell"].add_argument("--scale", type=float, default=5.0)
+    return parser
+
+
+def _draw(given: argparse.Namespace) -> Any:
+    """The figure that is asked for; None: there is nothing to draw."""
+    from mohone.figures import gains
+    from mohone.figures.barbell import barbell_figure
+
+    if given.kind == "barbell":
+        return barbell_figure(given.scale)
+    if given.kind in ("scale", "strength"):
+        results = [result for _, result in read_results([given.folder])]
+        draw = gains.scale_figure if given.kind == "scale" else gains.strength_figure
+        return draw(results, given.setting)
+    result = _result(given.folder)
+    if given.kind == "map":
+        return _map(result, given.entity, given.labels)
+    return gains.grid_figure(result) if given.kind == "grid" else gains.degree_figure(result)
+
+
+def _result(folder: Path) -> Plain:
+    path = folder / RESULT
+    if not path.is_file():
+        raise DataError(f"{folder} must be the folder of a job, but has no {RESULT}.")
+    result: Plain = read_json(path)
+    if result["status"] != "ok":
+        raise DataError(f"{folder} must be the folder of a job that ended well, but that one failed.")
+    return result
+
+
+def _map(result: Plain, entity: str, labels: Path | None) -> Any:
+    from mohone.config import build
+    from mohone.figures.maps import map_figure
+    from mohone.trainers import TrainerFactory
+
+    config = result["config"]
+    graph = build("dataset", config["dataset"]).load()
+    stages = Stages(config, graph, TrainerFactory(config["trainer"], Path()))
+    if not result["selection"] or not result["selection"]["beta"]:
+        raise DataError("A map needs an infusion, but validation chose none in this job.")
+    netemb, baseline = stages.netemb(), stages.baseline()
+    before, after = (stages.read_model(s) for s in (baseline, stages.infusion(netemb, baseline)))
+    names = list(graph.entities.names)
+    readable = _readable(names, labels)
+    entity_id = _find(entity, names, readable)
+    neighbors = stages.neighbors(netemb).rows[entity_id, : result["selection"]["neighbors"]]
+    return map_figure(_vectors(before), _vectors(after), entity_id, neighbors, readable)
+
+
+def _vectors(model: KGEModel) -> Tensor:
+    """The first entity table, a row for each."""
+    return next(iter(model.entity_parameters().values())).detach().cpu().flatten(1)
+
+
+def _readable(names: Sequence[str], path: Path | None) -> list[str]:
+    """The label of each name, where a file has one; else the name."""
+    if path is None:
+        return list(names)
+    if not path.is_file():
+        raise DataError(f"`--labels` must be a file, but {path} is none.")
+    lines = path.read_text(encoding="utf-8").splitlines()
+    labels = dict(line.split("\t", 1) for line in lines if "\t" in line)
+    return [labels.get(name, name) for name in names]
+
+
+def _find(entity: str, names: Sequence[str], readable: Sequence[str]) -> int:
+    for known in (names, readable):
+        if entity in known:
+            return known.index(entity)
+    raise DataError(f"`--entity` must be an entity's name or label, but none is {entity!r}.")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command line; the exit code is 1 if there is nothing to draw."""
+    given = _parser().parse_args(arguments)
+    try:
+        require_choice("--out", given.out.suffix, (".png", ".pdf", ".svg"))
+        figure = _draw(given)
+        if figure is None:
+            raise DataError(f"There must be results to draw, but {given.folder} has none for this figure.")
+    except MohoneError as error:
+        print(error, file=sys.stderr)
+        return 1
+    with replacing(given.out) as part:
+        figure.savefig(part, format=given.out.suffix[1:], dpi=120)
+    print(given.out)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

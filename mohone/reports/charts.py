@@ -1,0 +1,52 @@
+"""Bar charts of a block: each model's baseline and infused figures side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mohone.files import replacing
+from mohone.plotting import pyplot
+from mohone.reports.cells import LABELS, Block, Number
+from mohone.reports.tables import METRICS
+
+
+def write_charts(block: Block, setting: str, folder: Path) -> list[Path]:
+    """A PNG for each metric, of the models of the block in points; missing cells have no bar.
+
+    Returns:
+        the paths.
+    """
+    return [_chart(block, setting, metric, folder) for metric in METRICS]
+
+
+def _chart(block: Block, setting: str, metric: str, folder: Path) -> Path:
+    plt = pyplot()
+    ways = block.ways
+    width = 0.8 / (1 + len(ways))
+    figure, axes = plt.subplots(figsize=(1.5 + 1.1 * len(block.models), 3.5), layout="constrained")
+    series = [("Baseline", [block.baseline(model, setting, metric) for model in block.models])]
+    for way in ways:
+        cells = [block.cells.get((model, way)) for model in block.models]
+        series.append((f"+{way.label}", [cell.infused(setting, metric) if cell else None for cell in cells]))
+    for i, (label, numbers) in enumerate(series):
+        bars = axes.bar(
+            [place + (i - len(ways) / 2) * width for place in range(len(block.models))],
+            [0.0 if each is None else 100 * each.value for each in numbers],
+            width,
+            yerr=[0.0 if each is None else 100 * (each.spread or 0.0) for each in numbers],
+            label=label,
+        )
+        axes.bar_label(bars, [_mark(each) for each in numbers], fontsize=8)
+    axes.set_xticks(range(len(block.models)), [LABELS.get(model, model) for model in block.models])
+    axes.set_ylabel(f"{METRICS[metric]}, {setting}")
+    axes.set_title(f"{block.title} (* p < 0.05)", fontsize=10)
+    axes.legend(fontsize=8, ncols=len(series), loc="lower center")
+    path = folder / f"{block.dataset}-{block.recipe}-{setting}-{metric.replace('@', '')}.png"
+    with replacing(path) as part:
+        figure.savefig(part, format="png", dpi=120)
+    plt.close(figure)
+    return path
+
+
+def _mark(each: Number | None) -> str:
+    return "*" if each is not None and each.star else ""

@@ -1,0 +1,125 @@
+"""Tables as Markdown and LaTeX; cells as rows of data, for CSV and JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from mohone.reports import markdown
+from mohone.reports.cells import Block, Number
+from mohone.reports.reference import PAPER
+from mohone.reports.tables import METRICS, PAPERS_SETTING, Table, Value
+
+MISSING = "-"
+COLUMNS = (
+    "dataset",
+    "recipe",
+    "training",
+    "model",
+    "netemb",
+    "infusion",
+    "seed",
+    "setting",
+    "metric",
+    "baseline",
+    "infused",
+    "gain",
+    "p_value",
+    "paper_baseline",
+    "paper_infused",
+)
+
+
+def to_markdown(tables: Sequence[Table]) -> str:
+    """Tables under headings, in points; a star marks p < 0.05."""
+    return "\n".join(
+        f"### {table.title}\n\n"
+        + markdown.table(table.header, [[_text(value, "*", "±") for value in row] for row in table.rows])
+        for table in tables
+    )
+
+
+def to_latex(tables: Sequence[Table]) -> str:
+    """Tables in the paper's form, for `booktabs`."""
+    return "\n".join(_latex(table) for table in tables)
+
+
+def _latex(table: Table) -> str:
+    def line(cells: Sequence[str]) -> str:
+        return f"{' & '.join(cells)} \\\\"
+
+    rows = [line([_escaped(_text(value, r"$^{\star}$", r"$\pm$")) for value in row]) for row in table.rows]
+    columns = "l" + "r" * (len(table.header) - 1)
+    parts = [r"\begin{table}", r"\centering", rf"\begin{{tabular}}{{{columns}}}", r"\toprule"]
+    parts += [line([_escaped(name) for name in table.header]), r"\midrule", *rows, r"\bottomrule"]
+    parts += [r"\end{tabular}", rf"\caption{{{_escaped(table.title)}}}", r"\end{table}"]
+    return "\n".join(parts) + "\n"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", r"\%").replace("_", r"\_").replace("&", r"\&")
+
+
+def _text(value: Value, star: str, plus_minus: str) -> str:
+    if not isinstance(value, Number):
+        return value or MISSING
+    text = {
+        "points": f"{100 * value.value:.1f}",
+        "gain": f"{100 * value.value:+.1f}",
+        "percent": f"{100 * value.value:+.1f}%",
+    }[value.kind]
+    if value.spread is not None:
+        text += f" {plus_minus} {100 * value.spread:.1f}"
+    return text + star if value.star else text
+
+
+def to_csv(blocks: Sequence[Block]) -> str:
+    """A row for each job, setting and metric, with p-values and the paper's figures; shares, not points."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows_of(blocks))
+    return out.getvalue()
+
+
+def rows_of(blocks: Sequence[Block]) -> list[dict[str, Any]]:
+    """The rows of the CSV form, as plain values; a failed job has none."""
+    return [
+        row
+        for block in blocks
+        for (model, way), cell in block.cells.items()
+        for seed, result in cell.results.items()
+        for row in _rows(
+            {
+                "dataset": block.dataset,
+                "recipe": block.recipe,
+                "training": block.training,
+                "model": model,
+                "netemb": way.netemb,
+                "infusion": way.infusion,
+                "seed": seed,
+            },
+            result,
+        )
+    ]
+
+
+def _rows(job: dict[str, Any], result: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for setting in ("filtered", "typed", "typed_train"):
+        for metric in METRICS:
+            row = {**job, "setting": setting, "metric": metric}
+            row["baseline"] = result["baseline"][setting][metric]
+            if result["infused"]:
+                test = result["significance"][setting][metric]
+                row |= {"infused": result["infused"][setting][metric], "gain": test["delta"]}
+                row["p_value"] = test["p_value"]
+            if setting == PAPERS_SETTING:
+                theirs = PAPER.get(job["dataset"], {}).get(metric, {}).get(job["model"], {})
+                row |= {
+                    f"paper_{name}": theirs[key] / 100
+                    for name, key in (("baseline", "baseline"), ("infused", job["netemb"]))
+                    if key in theirs
+                }
+            yield row
