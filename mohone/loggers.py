@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
+import netrc
 import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from pytorch_lightning.loggers import CSVLogger, Logger, TensorBoardLogger, WandbLogger
 
@@ -89,8 +91,7 @@ class WeightsAndBiases(JobLogger):
     def __init__(self, project: str, mode: str | None = None) -> None:
         if mode is not None:
             require_choice("logger.mode", mode, ("online", "offline", "disabled"))
-        self.project = project
-        self.mode: Any = mode  # W&B's own type is a Literal.
+        self.project, self.mode = project, mode
         self._run: Any = None
 
     def open(self, folder: Path, config: Plain, sweep: str | None) -> None:
@@ -102,6 +103,7 @@ class WeightsAndBiases(JobLogger):
             raise ConfigError("wandb must be installed (an extra of this name), but is not.") from None
         names = {group: config[group]["name"] for group in ("kge_model", "netemb", "infusion", "dataset")}
         infusion = "" if names["infusion"] in ("retrofit", "none") else f"-{names['infusion']}"
+        mode: Any = self.mode or _usual_mode()  # W&B's own type is a Literal.
         self._run = wandb.init(
             project=self.project,
             group=sweep,
@@ -109,7 +111,7 @@ class WeightsAndBiases(JobLogger):
             tags=[names["dataset"], config["recipe"]],
             config=config,
             dir=folder,
-            mode=self.mode or _usual_mode(),
+            mode=mode,
             settings=wandb.Settings(silent=True, console="off"),
         )
 
@@ -142,12 +144,19 @@ class WeightsAndBiases(JobLogger):
         self._run.log({"result": table, **_pictures(result)})
 
 
-def _usual_mode() -> Any:
+def _usual_mode() -> str:
     """What the environment says, else online where there is a key."""
-    import wandb
+    return os.environ.get("WANDB_MODE") or ("online" if _has_key() else "offline")
 
-    has_key = os.environ.get("WANDB_API_KEY") or wandb.api.api_key
-    return os.environ.get("WANDB_MODE") or ("online" if has_key else "offline")
+
+def _has_key() -> bool:
+    if os.environ.get("WANDB_API_KEY"):
+        return True
+    host = urlsplit(os.environ.get("WANDB_BASE_URL") or "https://api.wandb.ai").hostname
+    try:
+        return netrc.netrc(os.environ.get("NETRC")).authenticators(host or "") is not None
+    except (OSError, netrc.NetrcParseError):
+        return False
 
 
 def _pictures(result: Plain) -> dict[str, Any]:

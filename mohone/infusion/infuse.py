@@ -66,13 +66,9 @@ def infuse(
         chosen.iterations,
         chosen.thaw_epoch,
     )
-    curves = [
-        objective_curve(table.data, callback.neighbors, callback.beta, callback.alpha, callback.iterations)
-        for table in model.entity_parameters().values()
-    ]
     info: dict[str, Any] = {
         "selection": selection.to_dict(),
-        "objective": [sum(step) for step in zip(*curves, strict=True)],
+        "objective": _objective(model, callback) if selection.beta else [],
     }
     if selection.beta == 0 or chosen.retrain_epochs == 0:
         callback.retrofit_and_freeze(model)
@@ -89,3 +85,12 @@ def infuse(
     info["retraining"] = refit(model, settings, callbacks=(callback,), from_start=True)
     info["selection"]["valid_mrr_infused"] = info["retraining"]["valid_mrr"]
     return model, info
+
+
+def _objective(model: KGEModel, callback: RetrofitCallback) -> list[float]:
+    """Of all entity tables together, before retrofitting and after each iteration."""
+    curves = [
+        objective_curve(table.data, callback.neighbors, callback.beta, callback.alpha, callback.iterations)
+        for table in model.entity_parameters().values()
+    ]
+    return [sum(step) for step in zip(*curves, strict=True)]
