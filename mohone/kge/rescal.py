@@ -7,7 +7,7 @@ from torch import Tensor
 from mohone.errors import require_float
 from mohone.kge.base import Query, normal_table, rows
 from mohone.kge.bilinear import BilinearModel
-from mohone.kge.relation_groups import map_by_relation
+from mohone.kge.relation_groups import products_by_relation
 
 
 class RESCAL(BilinearModel):
@@ -26,12 +26,12 @@ class RESCAL(BilinearModel):
     def tail_query(self, head: Tensor, relation: Tensor) -> Query:
         """`h^T R`: `(batch, dim)`."""
         h = rows(self.entity, head)
-        return Query(head, relation, map_by_relation(lambda x, m: x @ m, h, relation, self._matrices))
+        return Query(head, relation, products_by_relation(h, relation, self._matrices))
 
     def head_query(self, relation: Tensor, tail: Tensor) -> Query:
         """`R t`: `(batch, dim)`."""
         t = rows(self.entity, tail)
-        return Query(tail, relation, map_by_relation(lambda x, m: x @ m.T, t, relation, self._matrices))
+        return Query(tail, relation, products_by_relation(t, relation, self._matrices, transposed=True))
 
     def score_triples(self, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:
         """`(batch,)`."""

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from mohone.errors import require_float, require_int
 from mohone.kge.base import Query, normal_table, rows
 from mohone.kge.distances import TranslationModel, squared_distances
-from mohone.kge.relation_groups import map_by_relation
+from mohone.kge.relation_groups import map_by_relation, products_by_relation
 
 
 class TransR(TranslationModel):
@@ -81,7 +81,8 @@ class TransR(TranslationModel):
         vectors = rows(self.entity, entities)
         if self.on_hold:
             return self._plain(vectors)
-        return map_by_relation(self._map, vectors, relations, self.projection)
+        moved = products_by_relation(vectors, relations, self.projection, transposed=True)
+        return self._plain(vectors) + self.step_scale * moved
 
     def _map(self, vectors: Tensor, matrix: Tensor) -> Tensor:
         return self._plain(vectors) + self.step_scale * (vectors @ matrix.T)
