@@ -14,6 +14,7 @@ from mohone.config import Plain
 from mohone.errors import DataError, MohoneError, require_choice
 from mohone.files import read_json, replacing
 from mohone.kge import KGEModel
+from mohone.loggers import log_picture
 from mohone.results import RESULT, read_results
 from mohone.stages import Stages
 
@@ -36,6 +37,7 @@ def _parser() -> argparse.ArgumentParser:
         if kind in ("scale", "strength"):
             sub.add_argument("--setting", choices=("filtered", "typed", "typed_train"), default="filtered")
         sub.add_argument("--out", type=Path, required=True, metavar="FILE.png")
+        sub.add_argument("--wandb", metavar="PROJECT", help="log it to Weights & Biases, too")
     parsers["map"].add_argument("--entity", required=True, help="its name or readable label")
     parsers["map"].add_argument("--labels", type=Path, help="readable ones: NAME<TAB>LABEL lines")
     parsers["barbell"].add_argument("--scale", type=float, default=5.0)
@@ -119,11 +121,13 @@ def main(arguments: list[str] | None = None) -> int:
         figure = _draw(given)
         if figure is None:
             raise DataError(f"There must be results to draw, but {given.folder} has none for this figure.")
+        with replacing(given.out) as part:
+            figure.savefig(part, format=given.out.suffix[1:], dpi=120)
+        if given.wandb:
+            log_picture(given.wandb, given.kind, figure, given.out.parent)
     except MohoneError as error:
         print(error, file=sys.stderr)
         return 1
-    with replacing(given.out) as part:
-        figure.savefig(part, format=given.out.suffix[1:], dpi=120)
     print(given.out)
     return 0
 

@@ -97,10 +97,7 @@ class WeightsAndBiases(JobLogger):
     def open(self, folder: Path, config: Plain, sweep: str | None) -> None:
         """Start the run, named `MODEL-NETEMB-sSEED`, in the group of its sweep."""
         super().open(folder, config, sweep)
-        try:
-            import wandb
-        except ImportError:
-            raise ConfigError("wandb must be installed (an extra of this name), but is not.") from None
+        wandb = _wandb()
         names = {group: config[group]["name"] for group in ("kge_model", "netemb", "infusion", "dataset")}
         infusion = "" if names["infusion"] in ("retrofit", "none") else f"-{names['infusion']}"
         mode: Any = self.mode or _usual_mode()  # W&B's own type is a Literal.
@@ -132,8 +129,7 @@ class WeightsAndBiases(JobLogger):
             self._run = None
 
     def _describe(self, result: Plain) -> None:
-        import wandb
-
+        wandb = _wandb()
         rows = _rows(result)
         self._run.summary.update(
             {f"{which}/{setting}/{metric}": value for which, setting, metric, value in rows}
@@ -142,6 +138,30 @@ class WeightsAndBiases(JobLogger):
             columns=["figure", "setting", "metric", "value"], data=[list(row) for row in rows]
         )
         self._run.log({"result": table, **_pictures(result)})
+
+
+def log_picture(project: str, name: str, figure: Any, folder: Path) -> None:
+    """Log a Matplotlib figure as a W&B run of its own, whose files lie in `folder`.
+
+    Raises:
+        ConfigError: wandb is not installed.
+    """
+    wandb = _wandb()
+    mode: Any = _usual_mode()
+    settings = wandb.Settings(silent=True, console="off")
+    with wandb.init(
+        project=project, name=name, job_type="figure", dir=folder, mode=mode, settings=settings
+    ) as run:
+        run.log({name: wandb.Image(figure)})
+
+
+def _wandb() -> Any:
+    """The module, whose import takes a second."""
+    try:
+        import wandb
+    except ImportError:
+        raise ConfigError("wandb must be installed (an extra of this name), but is not.") from None
+    return wandb
 
 
 def _usual_mode() -> str:
@@ -161,14 +181,12 @@ def _has_key() -> bool:
 
 def _pictures(result: Plain) -> dict[str, Any]:
     """The job's figures, where Matplotlib is installed."""
-    import wandb
-
     from mohone.figures.gains import degree_figure, grid_figure
 
     if importlib.util.find_spec("matplotlib") is None:
         return {}
     figures = {"gain by beta": grid_figure(result), "gain by degree": degree_figure(result)}
-    return {name: wandb.Image(figure) for name, figure in figures.items() if figure is not None}
+    return {name: _wandb().Image(figure) for name, figure in figures.items() if figure is not None}
 
 
 def _rows(result: Plain) -> list[tuple[str, str, str, float]]:

@@ -35,7 +35,7 @@ def barbell_figure(scale: float = 5.0, bell: int = 10, path: int = 10) -> Any:
         drawing.scatter(*zip(*(place[node] for node in nodes), strict=True), label=label, zorder=2)
     drawing.set_axis_off()
     drawing.set_aspect("equal")
-    drawing.legend(loc="upper center", fontsize=8)
+    drawing.legend(loc="upper center", bbox_to_anchor=(0.5, 1.15), ncols=3, fontsize=8)
     return figure
 
 

@@ -14,6 +14,7 @@ from mohone.figures.barbell import barbell_figure
 from mohone.figures.gains import degree_figure, grid_figure, scale_figure, strength_figure
 from mohone.figures.maps import map_figure, principal_axes
 from tests.reports.test_reports import result
+from tests.test_loggers import QUIET, read_run
 from tests.test_run import TINY, mohone
 
 
@@ -110,6 +111,18 @@ def test_the_barbell() -> None:
     torch.testing.assert_close(rows.sum(1), torch.ones(11))
     assert bool((rows.diff(dim=1) <= 0).all())
     assert [len(points.get_offsets()) for points in drawing.collections] == [6, 2, 3]
+
+
+def test_a_figure_can_go_to_wandb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("wandb")
+    for name, value in QUIET.items():
+        monkeypatch.setenv(name, value)
+    assert main(["barbell", "--out", str(tmp_path / "b.png"), "--wandb", "mine"]) == 0
+    (path,) = tmp_path.glob("wandb/offline-run-*/*.wandb")
+    run = read_run(path)
+    assert run["name"] == "barbell"
+    assert any(key.startswith("barbell") for row in run["history"] for key in row)
+    assert list(path.parent.rglob("barbell*.png"))
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
