@@ -147,6 +147,13 @@ def star(test: Plain) -> str:
     return "*" if test["delta"] > 0 and test["p_value"] < LEVEL else ""
 
 
+def chosen_infusion(selection: Plain) -> str:
+    """The point of the grid that validation preferred, in words."""
+    if not selection["beta"]:
+        return "no infusion"
+    return f"{selection['neighbors']} neighbours, beta {selection['beta']:g}"
+
+
 def job_table(result: Plain) -> list[str]:
     """Baseline, infused, gain and p-value of one job, as lines for a terminal."""
     cell = f"{result['dataset']['name']}, {result['kge_model']}, {result['netemb']}"
@@ -156,12 +163,7 @@ def job_table(result: Plain) -> list[str]:
         _job_row(result, setting, metric) for setting in _settings(result) for metric in ("mrr", "hits@10")
     ]
     if result["selection"]:
-        chosen = result["selection"]
-        lines.append(
-            f"chosen on validation: {chosen['neighbors']} neighbours, beta {chosen['beta']:g}"
-            if chosen["beta"]
-            else "chosen on validation: no infusion"
-        )
+        lines.append(f"chosen on validation: {chosen_infusion(result['selection'])}")
     return lines
 
 

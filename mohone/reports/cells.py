@@ -43,12 +43,14 @@ class Number(NamedTuple):
         kind: how it is written: `points`, `gain` (points with a sign), `percent` (with a sign).
         star: is it better than what it is compared with, for each seed at p < 0.05?
         spread: the standard deviation over seeds; None with one.
+        unmoved: did validation choose no infusion, for each seed?
     """
 
     value: float
     kind: str = "points"
     star: bool = False
     spread: float | None = None
+    unmoved: bool = False
 
 
 class Way(NamedTuple):
@@ -88,9 +90,11 @@ class Cell:
 
     def infused(self, setting: str, metric: str) -> Number | None:
         """With a star if each seed's gain is significant; None where there is none."""
-        tests = [result["significance"] for result in self.results.values() if result["significance"]]
-        star = all(is_gain(each[setting][metric]) for each in tests)
-        return number(list(self.figures("infused", setting, metric).values()), star=star)
+        infused = [result for result in self.results.values() if result["infused"]]
+        star = all(is_gain(result["significance"][setting][metric]) for result in infused)
+        found = number(list(self.figures("infused", setting, metric).values()))
+        unmoved = all(result["selection"]["beta"] == 0 for result in infused)
+        return found and found._replace(star=star, unmoved=unmoved)
 
 
 @dataclass
@@ -165,12 +169,12 @@ def _keys(result: Plain) -> list[str]:
     return [stage["key"] for stage in result["stages"].values()]
 
 
-def number(values: list[float], kind: str = "points", star: bool = False) -> Number | None:
+def number(values: list[float]) -> Number | None:
     """The mean of seeds, and their standard deviation if there are several; None of nothing."""
     if not values:
         return None
     spread = float(np.std(values, ddof=1)) if len(values) > 1 else None
-    return Number(float(np.mean(values)), kind, star, spread)
+    return Number(float(np.mean(values)), spread=spread)
 
 
 def is_gain(test: Plain) -> bool:

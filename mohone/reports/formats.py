@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from mohone.reports import markdown
 from mohone.reports.cells import Block, Number
@@ -13,6 +13,10 @@ from mohone.reports.reference import PAPER
 from mohone.reports.tables import METRICS, PAPERS_SETTING, Table, Value
 
 MISSING = "-"
+LEGEND = (
+    "In points. *: better than the baseline, beside node2vec better than that, with p < 0.05 for each seed. "
+    "°: validation chose no infusion. -: no result."
+)
 COLUMNS = (
     "dataset",
     "recipe",
@@ -32,25 +36,37 @@ COLUMNS = (
 )
 
 
+class _Marks(NamedTuple):
+    """How a format writes what belongs to a figure."""
+
+    star: str
+    unmoved: str
+    plus_minus: str
+
+
+_MARKDOWN = _Marks("*", "°", "±")
+_LATEX = _Marks(r"$^{\star}$", r"$^{\circ}$", r"$\pm$")
+
+
 def to_markdown(tables: Sequence[Table]) -> str:
-    """Tables under headings, in points; a star marks p < 0.05."""
-    return "\n".join(
+    """Tables under headings, in points."""
+    return f"{LEGEND}\n\n" + "\n".join(
         f"### {table.title}\n\n"
-        + markdown.table(table.header, [[_text(value, "*", "±") for value in row] for row in table.rows])
+        + markdown.table(table.header, [[_text(value, _MARKDOWN) for value in row] for row in table.rows])
         for table in tables
     )
 
 
 def to_latex(tables: Sequence[Table]) -> str:
     """Tables in the paper's form, for `booktabs`."""
-    return "\n".join(_latex(table) for table in tables)
+    return f"% {LEGEND}\n" + "\n".join(_latex(table) for table in tables)
 
 
 def _latex(table: Table) -> str:
     def line(cells: Sequence[str]) -> str:
         return f"{' & '.join(cells)} \\\\"
 
-    rows = [line([_escaped(_text(value, r"$^{\star}$", r"$\pm$")) for value in row]) for row in table.rows]
+    rows = [line([_escaped(_text(value, _LATEX)) for value in row]) for row in table.rows]
     columns = "l" + "r" * (len(table.header) - 1)
     parts = [r"\begin{table}", r"\centering", rf"\begin{{tabular}}{{{columns}}}", r"\toprule"]
     parts += [line([_escaped(name) for name in table.header]), r"\midrule", *rows, r"\bottomrule"]
@@ -62,7 +78,7 @@ def _escaped(text: str) -> str:
     return text.replace("%", r"\%").replace("_", r"\_").replace("&", r"\&")
 
 
-def _text(value: Value, star: str, plus_minus: str) -> str:
+def _text(value: Value, marks: _Marks) -> str:
     if not isinstance(value, Number):
         return value or MISSING
     text = {
@@ -71,8 +87,8 @@ def _text(value: Value, star: str, plus_minus: str) -> str:
         "percent": f"{100 * value.value:+.1f}%",
     }[value.kind]
     if value.spread is not None:
-        text += f" {plus_minus} {100 * value.spread:.1f}"
-    return text + star if value.star else text
+        text += f" {marks.plus_minus} {100 * value.spread:.1f}"
+    return text + marks.star * value.star + marks.unmoved * value.unmoved
 
 
 def to_csv(blocks: Sequence[Block]) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mohone.config import Plain
 from mohone.reports.markdown import table
-from mohone.results import star
+from mohone.results import chosen_infusion, star
 
 _HEADER = (
     "job",
@@ -21,14 +21,14 @@ _HEADER = (
     "p",
     "Hits@10",
     "infused",
+    "chosen",
 )
 
 
 def jobs_table(results: list[tuple[Path, Plain]], setting: str = "filtered") -> str:
     """One row for each job, named by its folder: MRR and Hits@10 before and after, gain and p-value.
 
-    `valid` is the baseline's filtered MRR on validation; all else is on test.
-
+    `valid` is the baseline's filtered MRR on validation, where the infusion was `chosen`; all else is on test.
     A star marks a gain with p < 0.05. A failed job has a row that says so.
     """
     rows = [_row(path.parent.name, result, setting) for path, result in results]
@@ -42,7 +42,7 @@ def _row(job: str, result: Plain, setting: str) -> tuple[str, ...]:
     before, after = result["baseline"][setting], result["infused"] and result["infused"][setting]
     baseline = (f"{result['stages']['baseline']['valid_mrr']:.4f}", f"{before['mrr']:.4f}")
     if not after:
-        return (*head, *baseline, "", "", "", f"{before['hits@10']:.4f}", "")
+        return (*head, *baseline, "", "", "", f"{before['hits@10']:.4f}", "", "")
     test = result["significance"][setting]["mrr"]
     return (
         *head,
@@ -52,6 +52,7 @@ def _row(job: str, result: Plain, setting: str) -> tuple[str, ...]:
         f"{test['p_value']:.2g}",
         f"{before['hits@10']:.4f}",
         f"{after['hits@10']:.4f}",
+        chosen_infusion(result["selection"]),
     )
 
 

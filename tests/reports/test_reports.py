@@ -12,6 +12,7 @@ import pytest
 from mohone.report import main
 from mohone.reports.cells import AmbiguousError, Number, Way, blocks, is_better
 from mohone.reports.formats import rows_of, to_csv, to_latex, to_markdown
+from mohone.reports.jobs import jobs_table
 from mohone.reports.reference import PAPER, PUBLISHED
 from mohone.reports.tables import main_table, node2vec_table, paper_table, tables_of
 from mohone.results import RANKS, read_results
@@ -39,6 +40,7 @@ def result(
     base |= {"training": "negative_sampling", "recipe": "paper", "seed": 0, "baseline": figures(before)}
     base["infused"] = None if after is None else figures(after)
     base["significance"] = None if after is None else dict.fromkeys(SETTINGS, tests)
+    base["selection"] = {"beta": 0.2, "neighbors": 10}
     base["stages"] = {"baseline": {"key": model, "valid_mrr": 0.1}, "infusion": {"key": model + netemb}}
     return {**base, **changed}
 
@@ -52,7 +54,7 @@ def found(tmp_path: Path, *results: dict[str, Any]) -> list[tuple[Path, dict[str
 
 def written(table: Any) -> list[list[str]]:
     """The rows of a table as Markdown writes them."""
-    lines = to_markdown([table]).splitlines()[4:]
+    lines = to_markdown([table]).splitlines()[6:]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
 
@@ -116,6 +118,15 @@ def test_seeds_have_a_mean_and_a_spread_and_a_star_if_all_are_significant(tmp_pa
     seeds[1]["significance"]["typed"]["mrr"]["p_value"] = 0.06
     (block,) = blocks(found(tmp_path / "b", *seeds))
     assert written(main_table(block, "typed", "mrr"))[0][2] == "33.5 ± 2.1"
+
+
+def test_the_choice_of_no_infusion_is_shown(tmp_path: Path) -> None:
+    unmoved = result(after=0.30, p=1.0, selection={"beta": 0.0, "neighbors": 0})
+    results = found(tmp_path, unmoved)
+    (block,) = blocks(results)
+    assert written(main_table(block, "typed", "mrr"))[0][1:4] == ["30.0", "30.0°", "+0.0"]
+    assert "no infusion" in jobs_table(results)
+    assert "10 neighbours, beta 0.2" in jobs_table([(tmp_path / "x/result.json", result())])
 
 
 def test_a_baseline_alone_and_the_same_job_twice(tmp_path: Path) -> None:
