@@ -28,7 +28,7 @@ _HEADER = (
 def jobs_table(results: list[tuple[Path, Plain]], setting: str = "filtered") -> str:
     """One row for each job, named by its folder: MRR and Hits@10 before and after, gain and p-value.
 
-    `valid` is the baseline's filtered MRR on validation, where the infusion was `chosen`; all else is on test.
+    `valid` is the baseline's filtered MRR on validation, which also chose the infusion; the rest is on test.
     A star marks a gain with p < 0.05. A failed job has a row that says so.
     """
     rows = [_row(path.parent.name, result, setting) for path, result in results]
