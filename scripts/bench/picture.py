@@ -7,7 +7,9 @@ from typing import Any
 
 from bench.figures import number
 from bench.ratios import Record, find, models_of, value
+from mohone.errors import ConfigError
 from mohone.files import replacing
+from mohone.plotting import pyplot
 
 _SIDES = {"ours": "Mohone", "pykeen": "PyKEEN"}
 _COLORS = {"ours": "#2a6fbb", "pykeen": "#c9772b"}
@@ -16,11 +18,9 @@ _COLORS = {"ours": "#2a6fbb", "pykeen": "#c9772b"}
 def draw(report: dict[str, Any], path: Path) -> bool:
     """Write the picture; False: matplotlib is not installed."""
     try:
-        import matplotlib as mpl
-    except ImportError:
+        plt = pyplot()
+    except ConfigError:
         return False
-    mpl.use("Agg")
-    from matplotlib import pyplot as plt
     from matplotlib.patches import Patch
 
     records = report["measurements"]

@@ -5,22 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from mohone.errors import ConfigError
 from mohone.files import replacing
+from mohone.plotting import pyplot
 
 
 def draw(records: list[dict[str, Any]], path: Path) -> bool:
     """Write a PNG of the growth; False where matplotlib or the measurements are missing."""
     points = [r["result"] for r in records if r["measure"] == "network_growth" and "result" in r]
     try:
-        import matplotlib as mpl
-    except ImportError:
+        plt = pyplot()
+    except ConfigError:
         return False
     if not points:
         return False
-    mpl.use("Agg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
+    figure, axes = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
     size = [point["n_nodes"] + point["n_edges"] for point in points]
     seconds = [point["seconds"] for point in points]
     memory = [point["peak_learn_mb"] / 1e3 for point in points]
@@ -30,5 +29,5 @@ def draw(records: list[dict[str, Any]], path: Path) -> bool:
         axis.grid(visible=True, alpha=0.3)
     with replacing(path) as part:
         figure.savefig(part, format="png", dpi=120)
-    pyplot.close(figure)
+    plt.close(figure)
     return True
