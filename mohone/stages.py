@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 import time
 from collections.abc import Callable
@@ -132,7 +133,7 @@ class Stages:
 
         def train(folder: Path) -> Plain:
             model = self._new_model()
-            info = self._fit(model, self._fit_settings, stage="baseline")
+            info = self._fit(model, self._fit_settings, stage="baseline", progress=self._progress)
             _save(model, folder)
             return info
 
@@ -197,6 +198,18 @@ class Stages:
             configs["infusion"] = {"infusion": self._config["infusion"], **of_model}
         trainer = {"trainer": self._config["trainer"]}
         return {name: _without_names({**config, **trainer}) for name, config in configs.items()}
+
+    @property
+    def _progress(self) -> Path:
+        """Where the state of the baseline's training is kept, under a key of all that its course depends on.
+
+        With a constant learning rate a longer training has the same course.
+        """
+        config = copy.deepcopy(self._configs["baseline"])
+        if self._fit_settings.schedule == "constant":
+            del config["training"]["max_epochs"]
+        key = stage_key("progress", config, fingerprint=self.graph.fingerprint, seed=self.seed)
+        return self.store.root / "progress" / f"{key}.ckpt"
 
     def _new_model(self) -> KGEModel:
         node = self._config["kge_model"]

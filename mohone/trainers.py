@@ -117,10 +117,9 @@ class TrainerFactory:
             callbacks = [Worker(), *callbacks]
         try:
             return pl.Trainer(
-                **{**self.arguments, **arguments},
+                **{"enable_checkpointing": False, **self.arguments, **arguments},
                 callbacks=[*callbacks, *bar],
                 logger=False if several else self.logger.curves(stage) or False,
-                enable_checkpointing=False,
                 enable_model_summary=False,
                 enable_progress_bar=progress_shown(),
                 num_sanity_val_steps=0,

@@ -27,8 +27,9 @@ BASE = {
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _one_thread() -> None:
-    torch.set_num_threads(min(2, os.cpu_count() or 1))
+def _few_threads() -> None:
+    if "OMP_NUM_THREADS" not in os.environ:
+        torch.set_num_threads(min(2, os.cpu_count() or 1))
 
 
 @pytest.fixture(scope="session")

@@ -5,15 +5,18 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytorch_lightning as pl
+import torch
 from pytorch_lightning.callbacks import Callback
 from torch import Tensor
 from torch.multiprocessing.spawn import ProcessRaisedException
 
 from mohone.errors import TrainingError
 from mohone.kge.module import VALID_MRR, KGEModule, TripleDataModule
+from mohone.kge.resume import KeepProgress, resumable
 
 log = logging.getLogger(__name__)
 MakeTrainer = Callable[..., pl.Trainer]
@@ -36,6 +39,14 @@ class BestWeights(Callback):
         self.patience, self.from_start = patience, from_start
         self._state: dict[str, Tensor] = {}
         self._waited = 0
+
+    def state_dict(self) -> dict[str, Any]:
+        """The best weights, and how long ago they were."""
+        return {"weights": self._state, "waited": self._waited}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take what an earlier part of the training left."""
+        self._state, self._waited = state_dict["weights"], state_dict["waited"]
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Take the score to beat."""
@@ -64,6 +75,17 @@ class BestWeights(Callback):
         else:
             self._waited += 1
             trainer.should_stop = trainer.should_stop or self._waited >= self.patience
+
+
+class EpochSeed(Callback):
+    """Begins each epoch with a random state of its own (dropout's): a training in parts is the whole."""
+
+    def __init__(self, data: TripleDataModule) -> None:
+        self.data = data
+
+    def on_train_epoch_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:  # noqa: ARG002
+        """Seed torch."""
+        torch.manual_seed(self.data.epoch_seed(trainer.current_epoch))
 
 
 class EpochLines(Callback):
@@ -95,6 +117,7 @@ def fit(
     stage: str,
     callbacks: tuple[Callback, ...] = (),
     from_start: bool = False,
+    progress: Path | None = None,
 ) -> dict[str, Any]:
     """Train `module` on a fresh Trainer and leave it with its best weights.
 
@@ -103,20 +126,30 @@ def fit(
         stage: its name in the log.
         callbacks: further ones, called first.
         from_start: let the weights before training compete, as epoch 0.
+        progress: a file in which the state is kept while it trains, and gone on from if it is there. With a
+            constant learning rate it stays, for a training of more epochs to go on from.
 
     Returns:
         `best_epoch` (counted from 1; 0: before training), `valid_mrr`, `history` by epoch.
     """
     settings = module.settings
     best = BestWeights(settings.patience, from_start)
+    stays = settings.schedule == "constant"
+    keep = [KeepProgress(progress, settings.validate_every, stays)] if progress else []
     trainer = make_trainer(
         stage,
         max_epochs=settings.max_epochs,
         check_val_every_n_epoch=min(settings.validate_every, settings.max_epochs),
         reload_dataloaders_every_n_epochs=1,
-        callbacks=[*callbacks, best, EpochLines(stage)],
+        callbacks=[*callbacks, best, EpochSeed(data), EpochLines(stage), *keep],
+        enable_checkpointing=bool(keep),
     )
-    _fit(trainer, module, data)
+    start = resumable(progress, settings.max_epochs)
+    if start:
+        log.info("%s: going on from %s", stage, start)
+    _fit(trainer, module, data, start)
+    if progress and not stays:
+        progress.unlink(missing_ok=True)
     if module.best_epoch < 0:
         raise TrainingError(f"The {stage} must be trained for an epoch at least, but no epoch ended.")
     log.info(
@@ -129,10 +162,10 @@ def fit(
     return {"best_epoch": module.best_epoch, "valid_mrr": module.best_mrr, "history": module.history}
 
 
-def _fit(trainer: pl.Trainer, module: KGEModule, data: TripleDataModule) -> None:
+def _fit(trainer: pl.Trainer, module: KGEModule, data: TripleDataModule, start: Path | None) -> None:
     """Fit; what another process says in a sentence is said in that sentence."""
     try:
-        trainer.fit(module, data)
+        trainer.fit(module, datamodule=data, ckpt_path=start, weights_only=True)
     except ProcessRaisedException as error:
         kind, _, sentence = str(error).strip().split("\n")[-1].partition(": ")
         if kind.endswith(f".{TrainingError.__name__}"):

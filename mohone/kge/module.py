@@ -174,6 +174,10 @@ class TripleDataModule(pl.LightningDataModule):
         super().__init__()
         self.graph, self.regime, self.batch_size, self.seed = graph, regime, batch_size, seed
 
+    def epoch_seed(self, epoch: int) -> int:
+        """What all that is random in an epoch depends on."""
+        return self.seed * 1_000_003 + epoch
+
     @cached_property
     def _examples(self) -> Examples:
         return self.regime.examples(self.graph)
@@ -186,10 +190,15 @@ class TripleDataModule(pl.LightningDataModule):
             share = Share(
                 self.trainer.strategy.root_device, self.trainer.global_rank, self.trainer.world_size
             )
-        generator = torch.Generator().manual_seed(self.seed * 1_000_003 + epoch)
+        generator = torch.Generator().manual_seed(self.epoch_seed(epoch))
         batches = self._examples.epoch(self.batch_size, generator, share)
-        return DataLoader(_Epoch(batches), batch_size=None)
+        return _loader(batches)
 
     def val_dataloader(self) -> DataLoader[Any]:
         """One batch: the validation triples are ranked all at once, in chunks of the evaluation's own."""
-        return DataLoader(_Epoch([self.graph.valid]), batch_size=None)
+        return _loader([self.graph.valid])
+
+
+def _loader(batches: Batches) -> DataLoader[Any]:
+    """Of whole batches; it leaves torch's own generator alone, which is dropout's."""
+    return DataLoader(_Epoch(batches), batch_size=None, generator=torch.Generator())

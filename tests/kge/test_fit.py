@@ -35,7 +35,7 @@ def trainer(stage: str, *, one_process: bool = False, **arguments: Any) -> pl.Tr
     return pl.Trainer(
         accelerator=arguments.pop("accelerator", "cpu"),
         logger=False,
-        enable_checkpointing=False,
+        enable_checkpointing=arguments.pop("enable_checkpointing", False),
         enable_model_summary=False,
         enable_progress_bar=False,
         num_sanity_val_steps=0,
