@@ -99,11 +99,11 @@ def test_early_stopping_counts_over_the_parts(
     umls: KnowledgeGraph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_SECONDS_BETWEEN_FILES", 0.0)
-    bad = settings(max_epochs=6, schedule="constant", lr=0.5, patience=2)
+    bad = settings(max_epochs=9, schedule="constant", lr=0.5, patience=1)
     wanted = train(umls, new(umls), REGIMES[0], bad)
     path = tmp_path / "p.ckpt"
     n_epochs = len(wanted["history"])
-    assert n_epochs < 6
+    assert 1 < n_epochs < 9
     with pytest.raises(KilledError):
         train(umls, new(umls), REGIMES[0], bad, progress=path, callbacks=(Killer(n_epochs - 1),))
     found = train(umls, new(umls), REGIMES[0], bad, progress=path)
