@@ -40,7 +40,7 @@ def assert_same(model: KGEModel, other: KGEModel) -> None:
         assert torch.equal(table, other.state_dict()[name]), name
 
 
-@pytest.mark.parametrize(("regime", "schedule"), zip(REGIMES, ["linear", "constant"], strict=True))
+@pytest.mark.parametrize(("regime", "schedule"), list(zip(REGIMES, ["linear", "constant"], strict=True)))
 def test_a_killed_training_goes_on(
     umls: KnowledgeGraph, tmp_path: Path, regime: Regime, schedule: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
