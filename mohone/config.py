@@ -19,10 +19,22 @@ from mohone.errors import ConfigError, MohoneError
 Plain = dict[str, Any]
 T = TypeVar("T")
 GROUPS = ("dataset", "kge_model", "training", "netemb", "infusion", "trainer", "logger")
-KEYS = (*GROUPS, "graph", "recipe", "seed", "dim", "data_dir", "store_dir", "sparse", "allocator", "progress")
+KEYS = (
+    *GROUPS,
+    "graph",
+    "pretrained",
+    "recipe",
+    "seed",
+    "dim",
+    "data_dir",
+    "store_dir",
+    "sparse",
+    "allocator",
+    "progress",
+)
 _HERE = Path(__file__).parent
 CONF = _HERE / "conf" if (_HERE / "conf").is_dir() else _HERE.parent / "conf"
-PATHS = ("dataset.path", "dataset.data_dir", "data_dir", "store_dir")
+PATHS = ("dataset.path", "dataset.data_dir", "pretrained.file", "data_dir", "store_dir")
 
 
 def compose_plain(settings: list[str]) -> Plain:
@@ -62,6 +74,7 @@ def check_keys(config: Mapping[str, Any]) -> None:
     """
     _check_keys("", config, KEYS)
     _check_keys("graph.", config["graph"], ("weighting",))
+    _check_keys("pretrained.", config["pretrained"], ("file", "frozen"))
     for group in ("netemb", "infusion"):
         if "_target_" not in config[group]:
             _check_keys(f"{group}.", config[group], ("name",))

@@ -30,6 +30,7 @@ from mohone.kge.fit import fit
 from mohone.kge.module import VALID_MRR, FitSettings, KGEModule, TripleDataModule
 from mohone.loggers import Curve
 from mohone.networks import NetworkPlan
+from mohone.pretrained import Pretrained
 from mohone.store import StageStore, stage_key
 from mohone.trainers import TrainerFactory
 
@@ -89,7 +90,8 @@ class Stages:
         self._config = config
         self._fit_settings: FitSettings = settings_of(FitSettings, config["training"])
         self._regime: Regime = build("training", config["training"], without=keys_of(FitSettings))
-        self._new_model()  # Only to check its configuration.
+        self._pretrained = Pretrained(config["pretrained"], graph.entities.names)
+        self._pretrained.put(self._new_model())  # Only to check both.
         self._plan = NetworkPlan(config)
         self._plan.check_size(graph.n_entities)
         if self.has_infusion:
@@ -133,6 +135,7 @@ class Stages:
 
         def train(folder: Path) -> Plain:
             model = self._new_model()
+            self._pretrained.put(model)
             info = self._fit(model, self._fit_settings, stage="baseline", progress=self._progress)
             _save(model, folder)
             return info
@@ -193,7 +196,7 @@ class Stages:
         """What each stage of the job depends on, by its name and in their order; labels are left out."""
         of_model = {group: self._config[group] for group in ("kge_model", "training")}
         configs = {"netemb": self._plan.config} if self.has_netemb else {}
-        configs["baseline"] = of_model
+        configs["baseline"] = {**of_model, **self._pretrained.config}
         if self.has_infusion:
             configs["infusion"] = {"infusion": self._config["infusion"], **of_model}
         trainer = {"trainer": self._config["trainer"]}
