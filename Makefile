@@ -9,7 +9,7 @@ TABLE ?= outputs/table
 PEERS := .venv-peers
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run table test bench bench-networks lint format clean
+.PHONY: help setup run table paper test bench bench-networks lint format clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,7 +31,15 @@ table: $(STAMP) ## The paper's tables from DATA into TABLE (hours; the same comm
 	-$(BIN)/python -m mohone.run -m experiment=table infusion=query netemb=shnb data_dir=$(DATA) \
 		hydra.sweep.dir=$(TABLE)
 	$(BIN)/python -m mohone.report $(TABLE) --format markdown --against paper --out $(TABLE)
-	$(BIN)/python -m mohone.report $(TABLE) --format latex --against paper --out $(TABLE)
+
+paper: $(STAMP) ## Keep the results, tables and charts of TABLE in outputs/paper
+	$(BIN)/python scripts/collect_results.py $(TABLE) outputs/paper
+	for form in markdown latex csv; do \
+		$(BIN)/python -m mohone.report $(TABLE) --format $$form --against paper --setting typed --out outputs/paper; \
+	done
+	for setting in typed filtered; do \
+		$(BIN)/python -m mohone.report $(TABLE) --format png --setting $$setting --out outputs/paper; \
+	done
 
 test: $(STAMP) ## Run the tests
 	$(BIN)/python -m pytest

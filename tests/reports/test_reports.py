@@ -213,3 +213,25 @@ def test_charts_have_a_file_for_each_metric(tmp_path: Path) -> None:
         "fb15k237-paper-typed-mrr.png",
         "fb15k237-paper-typed-hits10.png",
     }
+
+
+def test_results_are_collected_without_the_machines_paths(tmp_path: Path) -> None:
+    from collect_results import main as collect
+
+    config = {
+        "data_dir": "/home/me/data",
+        "store_dir": "/tmp/s",
+        "dataset": {"name": "umls", "path": "/x"},
+        "seed": 0,
+    }
+    failed = result(status="failed", error="E")
+    found(tmp_path / "in", result(config=config), failed)
+    assert collect(tmp_path / "in", tmp_path / "out") == 0
+    ((path, kept),) = read_results([tmp_path / "out"])
+    assert path == tmp_path / "out/0/result.json"
+    assert kept["config"] == {
+        "data_dir": None,
+        "store_dir": None,
+        "dataset": {"name": "umls", "path": None},
+        "seed": 0,
+    }
