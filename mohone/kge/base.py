@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import ClassVar, NamedTuple
 
 import torch
@@ -116,8 +118,32 @@ class KGEModel(nn.Module, ABC):
 
 def rows(table: Tensor, ids: Tensor | None) -> Tensor:
     """The rows `ids` of a table, or all of it, uncopied."""
+    if ids is None:
+        return table
     # Not table[ids]: the gradient of F.embedding is the faster one.
-    return table if ids is None else F.embedding(ids, table)
+    sparse = _RowGradients.sparse and table.is_leaf and _FEW * ids.numel() < len(table)
+    return F.embedding(ids, table, sparse=sparse)
+
+
+class _RowGradients:
+    sparse = False
+
+
+_FEW = 8  # A gradient is sparse if the rows are fewer than an eighth of the table's.
+
+
+@contextmanager
+def sparse_gradients(on: bool = True) -> Iterator[None]:
+    """Let `rows` have sparse gradients in the block, where they are few of a large table's.
+
+    Else each use of a row makes a gradient as large as the table. Whoever steps an optimiser that does not
+    take them makes the sum dense first.
+    """
+    before, _RowGradients.sparse = _RowGradients.sparse, on
+    try:
+        yield
+    finally:
+        _RowGradients.sparse = before
 
 
 def normal_table(n: int, width: int, std: float) -> nn.Parameter:

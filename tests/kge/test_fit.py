@@ -1,3 +1,4 @@
+import dataclasses
 from functools import partial
 from typing import Any
 
@@ -242,3 +243,33 @@ def test_low_precision_trains_and_is_evaluated_in_full(umls: KnowledgeGraph, cls
 def test_bad_settings_are_refused(changed: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         settings(**changed)
+
+
+@pytest.mark.parametrize("optimizer", ["adam", "adagrad", "sgd"])
+@pytest.mark.parametrize("model", [TransD, RESCAL, ComplEx])
+def test_sparse_gradients_train_the_same_model(
+    umls: KnowledgeGraph, model: type[KGEModel], optimizer: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    regime = NegativeSampling(2, l2=1e-3, in_batch=False)
+    chosen = settings(max_epochs=1, batch_size=3, optimizer=optimizer)
+    few = dataclasses.replace(umls, train=umls.train[::50])
+    trained, seen = [], []
+
+    def noted(module: KGEModule, optimizer: object) -> None:
+        seen.append(
+            any(table.grad is not None and table.grad.is_sparse for table in module.model.parameters())
+        )
+        densify(module, optimizer)  # type: ignore[arg-type]
+
+    densify = KGEModule.on_before_optimizer_step
+    monkeypatch.setattr(KGEModule, "on_before_optimizer_step", noted)
+    for rarely in (1, 10**9):  # Sparse wherever rows are fewer than the table's; never.
+        monkeypatch.setattr("mohone.kge.base._FEW", rarely)
+        torch.manual_seed(3)
+        net = model(umls.n_entities, umls.n_relations, 8)
+        train(few, net, regime, chosen)
+        trained.append(net)
+    assert seen[0]
+    assert not seen[-1]
+    for sparse, dense in zip(*(net.parameters() for net in trained), strict=True):
+        torch.testing.assert_close(sparse, dense, atol=1e-5, rtol=1e-4)
