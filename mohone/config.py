@@ -118,7 +118,7 @@ def build(group: str, node: Mapping[str, Any], *, without: tuple[str, ...] = (),
         arguments = {k: v for k, v in node.items() if k not in labels}
         unknown = sorted(set(arguments) - known)
         if unknown:
-            keys = ", ".join(sorted((known - set(extra)) | set(without)))
+            keys = ", ".join(sorted((known - set(extra)) | set(without) | {"name"}))
             raise ConfigError(f"`{group}.{unknown[0]}` must be one of {keys}, but is none of them.")
         return instantiate({"_target_": target}, **arguments, **extra, _convert_="all")
     except InstantiationException as error:

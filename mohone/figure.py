@@ -125,7 +125,7 @@ def main(arguments: list[str] | None = None) -> int:
             figure.savefig(part, format=given.out.suffix[1:], dpi=120)
         if given.wandb:
             log_picture(given.wandb, given.kind, figure, given.out.parent)
-    except MohoneError as error:
+    except (MohoneError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
     print(given.out)

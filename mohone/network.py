@@ -11,6 +11,8 @@ from mohone.allocator import keep_freed_memory
 from mohone.config import Plain, compose_plain
 from mohone.errors import ConfigError, MohoneError, require_bool, require_int
 
+_NO_DATASET = "dataset=folder"  # The usual one would suggest its own size.
+
 
 def main(arguments: list[str] | None = None) -> int:
     """The command line; the exit code is 1 if there is nothing to export."""
@@ -22,7 +24,7 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_intermixed_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     try:
-        _export(given.file, given.export, given.delimiter, compose_plain(given.settings))
+        _export(given.file, given.export, given.delimiter, compose_plain([_NO_DATASET, *given.settings]))
     except MohoneError as error:
         print(error, file=sys.stderr)
         return 1

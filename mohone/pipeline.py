@@ -6,13 +6,15 @@ import logging
 import time
 from pathlib import Path
 
+from omegaconf import OmegaConf
+
 from mohone.config import Plain, build
 from mohone.data import KnowledgeGraph
 from mohone.errors import require_bool
 from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.evaluation.metrics import report, tie_warning
 from mohone.evaluation.significance import compare
-from mohone.files import write_json
+from mohone.files import write_json, write_text
 from mohone.graph.sparse import use_backend
 from mohone.kge import KGEModel
 from mohone.loggers import JobLogger
@@ -22,6 +24,7 @@ from mohone.stages import Stage, Stages
 from mohone.trainers import TrainerFactory
 
 log = logging.getLogger(__name__)
+CONFIG = "config.yaml"
 
 
 def run_job(config: Plain, folder: Path, sweep: str | None = None) -> Plain:
@@ -48,6 +51,7 @@ def run_job(config: Plain, folder: Path, sweep: str | None = None) -> Plain:
     if done := finished(folder, stages.keys):
         log.info("skipped: this job has ended before, in %s", folder)
         return done
+    write_text(folder / CONFIG, OmegaConf.to_yaml(OmegaConf.create(config)))
     result = None
     logger.open(folder, config, sweep)
     try:

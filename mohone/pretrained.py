@@ -33,6 +33,8 @@ class Pretrained:
         self.path = Path(node["file"]) if node["file"] is not None else None
         if self.path is None:
             return
+        if not self.path.is_file():
+            raise DataError(f"`pretrained.file` must be a file, but {self.path} is none.")
         given, vectors = read_vectors(self.path)
         places = {name: i for i, name in enumerate(given)}
         missing = [name for name in names if name not in places]
@@ -43,6 +45,9 @@ class Pretrained:
             )
         if extra := len(places.keys() - set(names)):
             log.warning("%s: %d names are no entities of the data set, and are passed over", self.path, extra)
+        if not torch.isfinite(vectors).all():
+            bad = given[int((~torch.isfinite(vectors)).any(1).nonzero()[0])]
+            raise DataError(f"{self.path} must have finite numbers, but the vector of {bad!r} has others.")
         self.vectors = vectors[torch.tensor([places[name] for name in names])]
 
     @property

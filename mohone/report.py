@@ -27,12 +27,11 @@ def render(results: list[tuple[Path, Plain]], form: str, setting: str, against_p
     Raises:
         AmbiguousError: results that cannot stand in one table.
     """
-    found = blocks(results)
     if form == "csv":
-        return to_csv(found)
+        return to_csv(results)
     if form == "json":
-        return json.dumps(rows_of(found), indent=1, ensure_ascii=False) + "\n"
-    tables = [table for block in found for table in tables_of(block, against_paper)]
+        return json.dumps(rows_of(results), indent=1, ensure_ascii=False) + "\n"
+    tables = [table for block in blocks(results) for table in tables_of(block, against_paper)]
     if form == "latex":
         return to_latex(tables)
     return f"{jobs_table(results, setting)}\n{to_markdown(tables)}"
@@ -72,6 +71,9 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"{missing[0]} must be a folder of results, but is none.", file=sys.stderr)
         return 2
     results = read_results(chosen.folders)
+    if not results:
+        print("There must be results below the folders, but are none.", file=sys.stderr)
+        return 2
     try:
         if chosen.format == "png":
             _draw(blocks(results), chosen.setting, chosen.out or chosen.folders[0])
@@ -81,15 +83,15 @@ def main(arguments: list[str] | None = None) -> int:
         else:
             text = render(results, chosen.format, chosen.setting, chosen.against == "paper")
             suffix = SUFFIXES[chosen.format]
-    except MohoneError as error:
+        if chosen.out is None:
+            print(text, end="")
+        else:
+            path = chosen.out / f"tables.{suffix}"
+            write_text(path, text)
+            print(path)
+    except (MohoneError, OSError) as error:
         print(error, file=sys.stderr)
         return 2
-    if chosen.out is None:
-        print(text, end="")
-    else:
-        path = chosen.out / f"tables.{suffix}"
-        write_text(path, text)
-        print(path)
     return 0
 
 

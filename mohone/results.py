@@ -84,7 +84,8 @@ def finished(folder: Path, keys: dict[str, str]) -> Plain | None:
     result: Plain = read_json(folder / RESULT)
     if {name: stage["key"] for name, stage in result["stages"].items()} != keys:
         raise OccupiedError(
-            f"The folder of a job must be a new one or the same job's, but {folder} holds another's result."
+            f"The folder of a job must be a new one or the same job's, but {folder} holds another's "
+            "result: name another folder, or delete this one."
         )
     return result
 
@@ -108,7 +109,7 @@ def read_results(folders: list[Path]) -> list[tuple[Path, Plain]]:
     for path in sorted(paths, key=_natural):
         try:
             result = read_json(path)
-            known = isinstance(result, dict) and result.get("schema") == SCHEMA
+            known = _is_result(result)
         except (ValueError, OSError):
             known = False
         if known:
@@ -116,6 +117,16 @@ def read_results(folders: list[Path]) -> list[tuple[Path, Plain]]:
         else:
             print(f"{path} is no result of this program and is passed over.", file=sys.stderr)
     return found
+
+
+def _is_result(value: Any) -> bool:
+    """Has it what tables need? Whole files of another make have not."""
+    if not isinstance(value, dict) or value.get("schema") != SCHEMA:
+        return False
+    keys = ["dataset", "kge_model", "netemb", "infusion", "training", "recipe", "seed", "error"]
+    if value.get("status") == "ok":
+        keys += ["baseline", "infused", "significance", "selection", "stages"]
+    return value.get("status") in ("ok", "failed") and all(key in value for key in keys)
 
 
 def _natural(path: Path) -> list[tuple[int, int, str]]:

@@ -242,7 +242,7 @@ class Stages:
             start = time.perf_counter()
             pl.seed_everything(self.seed, verbose=False)
             info = train(folder)
-            seconds = time.perf_counter() - start
+            seconds = time.perf_counter() - start + info.pop("seconds_before", 0.0)
             write_json(folder / "info.json", {**info, "config": config, "seconds": seconds})
             log.info("%s: done in %.1f s", name, seconds)
 
@@ -251,8 +251,9 @@ class Stages:
         if reused:
             log.info("%s: reused from %s", name, folder)
         for curve, steps in stage.curves.items():
-            # Retrofitting has no Trainer; those of several processes log nothing.
-            if reused or curve not in self.keys or self.trainers.n_processes > 1:
+            # Retrofitting has no Trainer; those of several processes, or that go on, log nothing.
+            unseen = reused or curve not in self.keys or stage.info.get("resumed_after")
+            if unseen or self.trainers.n_processes > 1:
                 self.trainers.logger.replay(curve, steps)
         return stage
 

@@ -49,10 +49,11 @@ class SweepTable(Callback):
             print(progress_line(results, int(n_jobs), float(start), time.time()), flush=True)
 
     def on_multirun_end(self, config: DictConfig, **kwargs: Any) -> None:  # noqa: ARG002
-        """Show the table and all failures."""
+        """Show the table, and what failed in this sweep."""
         sweep = _sweep_folder(config)
         print(f"\n{jobs_table(read_results([sweep]))}\n{sweep / TABLE}")
-        for path in sorted(sweep.rglob(FAILED)):
+        start = float(os.environ[_SWEEP].split()[1])
+        for path in sorted(path for path in sweep.rglob(FAILED) if path.stat().st_mtime >= start):
             FAILURES[str(path.parent.resolve())] = path.read_text(encoding="utf-8")
         for folder, sentence in FAILURES.items():
             print(f"failed: {folder}: {sentence}", file=sys.stderr)
@@ -81,7 +82,7 @@ def progress_line(results: list[tuple[Path, Plain]], n_jobs: int, start: float, 
             works = path.stat().st_mtime >= start
             worked += works
             ended += works or result["status"] == "ok"
-            failed += works and result["status"] != "ok"
+            failed += (path.parent / FAILED).exists()
     line = f"sweep: {ended} of {n_jobs} jobs ended"
     if failed:
         line += f", {failed} of them failed"

@@ -95,6 +95,7 @@ class TrainerFactory:
         callbacks: Iterable[Callback] = (),
         *,
         one_process: bool = False,
+        logged: bool = True,
         **arguments: Any,
     ) -> pl.Trainer:
         """A Trainer that nobody has used.
@@ -103,6 +104,7 @@ class TrainerFactory:
             stage: its name; its curves go into a folder of that name.
             callbacks: further ones.
             one_process: whatever `trainer.devices` says.
+            logged: are curves drawn while it trains? With several processes they never are.
             **arguments: of Lightning's Trainer; they win over the `trainer` group.
 
         Raises:
@@ -119,7 +121,7 @@ class TrainerFactory:
             return pl.Trainer(
                 **{"enable_checkpointing": False, **self.arguments, **arguments},
                 callbacks=[*callbacks, *bar],
-                logger=False if several else self.logger.curves(stage) or False,
+                logger=(logged and not several and self.logger.curves(stage)) or False,
                 enable_model_summary=False,
                 enable_progress_bar=progress_shown(),
                 num_sanity_val_steps=0,

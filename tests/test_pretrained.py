@@ -115,3 +115,10 @@ def test_files_that_do_not_fit_are_refused(
     write_vectors(path, names, torch.zeros(len(names), width))
     with pytest.raises(DataError, match=message):
         stages(base, tmp_path, f"pretrained.file={path}")
+    with pytest.raises(DataError, match=r"`pretrained.file` must be a file, but .*/no.npz is none\."):
+        stages(base, tmp_path, f"pretrained.file={tmp_path}/no.npz")
+    write_vectors(
+        path, ["a", "b", "c", "d"], torch.tensor([[0.0], [1.0], [float("nan")], [2.0]]).expand(4, 4)
+    )
+    with pytest.raises(DataError, match=r"must have finite numbers, but the vector of 'c' has others\."):
+        stages(base, tmp_path, f"pretrained.file={path}")

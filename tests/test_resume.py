@@ -11,7 +11,7 @@ import pytest
 
 from mohone.config import compose_plain
 from mohone.results import RESULT, read_results
-from mohone.sweep import LOCK, progress_line
+from mohone.sweep import FAILED, LOCK, progress_line
 from tests.test_run import TINY, mohone, without_times
 
 SWEEP = ["-m", "experiment=table", "recipe=default,paper", "dataset=umls", "kge_model=transe,distmult"]
@@ -113,12 +113,15 @@ def test_progress_counts_what_this_sweep_ended(tmp_path: Path) -> None:
         job("worked", "ok", start + 50, start + 1),
         job("failed", "failed", start + 90, start + 60),
         job("skipped", "ok", start - 500, start + 95),
+        job("refused", "ok", start - 500, start + 97),
         job("failed before, running again", "failed", start - 500, start + 96),
         job("not begun", "ok", start - 500, start - 600),
         job("elsewhere", "ok", start - 500, None),
     ]
+    for name in ("failed", "refused"):
+        (tmp_path / name / FAILED).touch()
     line = progress_line(results, 10, start, start + 120)
-    assert line == "sweep: 3 of 10 jobs ended, 1 of them failed, about 7 min left"
+    assert line == "sweep: 4 of 10 jobs ended, 2 of them failed, about 6 min left"
     assert progress_line(results[:1], 100, start, start + 120) == (
         "sweep: 1 of 100 jobs ended, about 3 h 18 min left"
     )

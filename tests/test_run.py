@@ -215,6 +215,7 @@ def test_a_folder_with_a_result_is_not_written_over(tmp_path: Path) -> None:
     assert "The folder of a job must be a new one" in again.stdout
     assert mohone(tmp_path, *arguments, "dim=0").returncode == 1
     assert results(tmp_path) == [before]
+    assert "seed: 0" in (tmp_path / "here/config.yaml").read_text()
     same = mohone(tmp_path, *arguments)
     assert same.returncode == 0
     assert "skipped: this job has ended before" in same.stdout

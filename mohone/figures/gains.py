@@ -79,11 +79,13 @@ def _against(
     log: bool = False,
 ) -> Figure | None:
     lines: dict[str, list[tuple[float, float]]] = {}
+    seeds = {result["seed"] for result in results}
     for result in results:
         x = measure(result) if result["status"] == "ok" and result["infused"] else None
         if x is not None:
             gain = 100 * result["significance"][setting]["mrr"]["delta"]
-            lines.setdefault(title(result), []).append((x, gain))
+            label = f"{title(result)}, seed {result['seed']}" if len(seeds) > 1 else title(result)
+            lines.setdefault(label, []).append((x, gain))
     if len({x for points in lines.values() for x, _ in points}) < 2:
         return None
     return _lines(lines, label, f"gain in MRR, {setting}, points", "", log)

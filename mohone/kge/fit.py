@@ -16,7 +16,7 @@ from torch.multiprocessing.spawn import ProcessRaisedException
 
 from mohone.errors import TrainingError
 from mohone.kge.module import VALID_MRR, KGEModule, TripleDataModule
-from mohone.kge.resume import KeepProgress, resumable
+from mohone.kge.resume import KeepProgress, progress_in
 
 log = logging.getLogger(__name__)
 MakeTrainer = Callable[..., pl.Trainer]
@@ -49,7 +49,8 @@ class BestWeights(Callback):
         self._state, self._waited = state_dict["weights"], state_dict["waited"]
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Take the score to beat."""
+        """Take the score to beat; stop at once where an earlier part had stopped."""
+        trainer.should_stop = trainer.should_stop or self._waited >= self.patience
         if self.from_start and isinstance(pl_module, KGEModule):
             self._consider(trainer, pl_module, pl_module.validation.mrr(pl_module.model), epoch=0)
 
@@ -130,23 +131,29 @@ def fit(
             constant learning rate it stays, for a training of more epochs to go on from.
 
     Returns:
-        `best_epoch` (counted from 1; 0: before training), `valid_mrr`, `history` by epoch.
+        `best_epoch` (counted from 1; 0: before training), `valid_mrr`, `history` by epoch, `resumed_after`
+        (epochs of an earlier run; 0: none), `seconds_before` (of that).
     """
     settings = module.settings
     best = BestWeights(settings.patience, from_start)
     stays = settings.schedule == "constant"
-    keep = [KeepProgress(progress, settings.validate_every, stays)] if progress else []
+    done, seconds = progress_in(progress)
+    start = progress if 0 < done <= settings.max_epochs else None
+    longer = done > settings.max_epochs  # Another training's, which this one must not shorten.
+    keep = [KeepProgress(progress, settings.validate_every, stays)] if progress and not longer else []
     trainer = make_trainer(
         stage,
+        logged=start is None,
         max_epochs=settings.max_epochs,
         check_val_every_n_epoch=min(settings.validate_every, settings.max_epochs),
         reload_dataloaders_every_n_epochs=1,
         callbacks=[*callbacks, best, EpochSeed(data), EpochLines(stage), *keep],
         enable_checkpointing=bool(keep),
     )
-    start = resumable(progress, settings.max_epochs)
     if start:
-        log.info("%s: going on from %s", stage, start)
+        log.info("%s: going on after epoch %d, from %s", stage, done, start)
+        module.seconds_before = seconds
+    module.started = time.perf_counter()
     _fit(trainer, module, data, start)
     if progress and not stays:
         progress.unlink(missing_ok=True)
@@ -159,7 +166,13 @@ def fit(
         module.best_epoch,
         len(module.history),
     )
-    return {"best_epoch": module.best_epoch, "valid_mrr": module.best_mrr, "history": module.history}
+    return {
+        "best_epoch": module.best_epoch,
+        "valid_mrr": module.best_mrr,
+        "history": module.history,
+        "resumed_after": done if start else 0,
+        "seconds_before": seconds if start else 0.0,
+    }
 
 
 def _fit(trainer: pl.Trainer, module: KGEModule, data: TripleDataModule, start: Path | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -76,6 +77,7 @@ class KGEModule(pl.LightningModule):
         valid_mrr: of this epoch, once validated.
         best_epoch, best_mrr: the epoch (from 1; 0: before training) and score of the best weights; with
             `history` they are part of the module's state, so that they come back from other processes.
+        started, seconds_before: when this part of the training began, and how long earlier ones took.
     """
 
     def __init__(
@@ -93,10 +95,13 @@ class KGEModule(pl.LightningModule):
         self._n_batches = 0
         self.valid_mrr: float | None = None
         self.best_epoch, self.best_mrr = -1, float("-inf")
+        self.started, self.seconds_before = 0.0, 0.0
 
     def get_extra_state(self) -> dict[str, Any]:
         """What is known of the training."""
-        return {"history": self.history, "best_epoch": self.best_epoch, "best_mrr": self.best_mrr}
+        seconds = self.seconds_before + (time.perf_counter() - self.started if self.started else 0.0)
+        best = {"best_epoch": self.best_epoch, "best_mrr": self.best_mrr}
+        return {"history": self.history, "seconds": seconds, **best}
 
     def set_extra_state(self, state: dict[str, Any]) -> None:
         """Take what another process knows of the training."""

@@ -46,12 +46,12 @@ class KeepProgress(Checkpoint):
             part.replace(self.path)
 
 
-def resumable(path: Path | None, max_epochs: int) -> Path | None:
-    """The file, if it is there, can be read and has no more epochs than are wanted."""
+def progress_in(path: Path | None) -> tuple[int, float]:
+    """How many epochs of training a file has, and how long they took; 0 if it cannot be read."""
     if path is None or not path.exists():
-        return None
+        return 0, 0.0
     try:
         state: dict[str, Any] = torch.load(path, weights_only=True, map_location="cpu")
-        return path if int(state["epoch"]) + 1 <= max_epochs else None
+        return int(state["epoch"]) + 1, float(state["state_dict"]["_extra_state"]["seconds"])
     except (OSError, RuntimeError, ValueError, KeyError, EOFError):
-        return None
+        return 0, 0.0

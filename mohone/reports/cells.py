@@ -32,7 +32,7 @@ LABELS = {
 
 
 class AmbiguousError(MohoneError):
-    """Two results of one cell and seed that are not the same job."""
+    """Results that cannot stand in one table."""
 
 
 class Number(NamedTuple):
@@ -44,6 +44,7 @@ class Number(NamedTuple):
         star: is it better than what it is compared with, for each seed at p < 0.05?
         spread: the standard deviation over seeds; None with one.
         unmoved: did validation choose no infusion, for each seed?
+        partial: did a job of another seed fail?
     """
 
     value: float
@@ -51,6 +52,7 @@ class Number(NamedTuple):
     star: bool = False
     spread: float | None = None
     unmoved: bool = False
+    partial: bool = False
 
 
 class Way(NamedTuple):
@@ -94,7 +96,19 @@ class Cell:
         star = all(is_gain(result["significance"][setting][metric]) for result in infused)
         found = number(list(self.figures("infused", setting, metric).values()))
         unmoved = all(result["selection"]["beta"] == 0 for result in infused)
-        return found and found._replace(star=star, unmoved=unmoved)
+        return found and found._replace(star=star, unmoved=unmoved, partial=self.failed)
+
+    def gain(self, setting: str, metric: str, relative: bool = False) -> Number | None:
+        """Over the baselines of the same seeds, in points or as a share of them."""
+        after = self.figures("infused", setting, metric)
+        before = self.figures("baseline", setting, metric)
+        if not after:
+            return None
+        base = float(np.mean([before[seed] for seed in after]))
+        change = float(np.mean(list(after.values()))) - base
+        if not relative:
+            return Number(change, "gain")
+        return Number(change / base, "percent") if base else None
 
 
 @dataclass
@@ -104,12 +118,14 @@ class Block:
     Attributes:
         dataset, recipe, training: what they share.
         cells: by model and way; a way without a network embedding is a baseline alone.
+        baselines: the folder of a job by model and seed; the baselines of all others are the same.
     """
 
     dataset: str
     recipe: str
     training: str
     cells: dict[tuple[str, Way], Cell] = field(default_factory=dict)
+    baselines: dict[tuple[str, int], Path] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
@@ -141,28 +157,36 @@ def blocks(results: list[tuple[Path, Plain]]) -> list[Block]:
     """Sort results into blocks and cells.
 
     Raises:
-        AmbiguousError: two results for the same cell and seed, of different settings.
+        AmbiguousError: two results for the same cell and seed, or two baselines of the same model and seed,
+            of different settings.
     """
     found: dict[tuple[str, str, str], Block] = {}
     for path, result in results:
         key = (result["dataset"]["name"], str(result["recipe"]), result["training"])
-        block = found.setdefault(key, Block(*key))
-        way = Way(result["netemb"], result["infusion"])
-        _add(block.cells.setdefault((result["kge_model"], way), Cell()), path, result)
+        _add(found.setdefault(key, Block(*key)), path, result)
     return list(found.values())
 
 
-def _add(cell: Cell, path: Path, result: Plain) -> None:
+def _add(block: Block, path: Path, result: Plain) -> None:
+    model, seed, folder = result["kge_model"], result["seed"], path.parent
+    cell = block.cells.setdefault((model, Way(result["netemb"], result["infusion"])), Cell())
     if result["status"] != "ok":
         cell.failed = True
         return
-    seed = result["seed"]
-    if seed in cell.results and _keys(cell.results[seed]) != _keys(result):
+    if seed in cell.results:
+        _check_same(_keys(cell.results[seed]), _keys(result), cell.folders[seed], folder)
+    cell.results[seed], cell.folders[seed] = result, folder
+    other = block.baselines.setdefault((model, seed), folder)
+    keys = (each.results[seed] for each in block.cells.values() if each.folders.get(seed) == other)
+    _check_same(next(keys)["stages"]["baseline"]["key"], result["stages"]["baseline"]["key"], other, folder)
+
+
+def _check_same(keys: object, others: object, folder: Path, other: Path) -> None:
+    if keys != others:
         raise AmbiguousError(
-            f"A cell of a table must have one result for a seed, but {cell.folders[seed]} and {path.parent} "
-            "are two that differ in other settings."
+            f"A table must have one result for a cell, and one baseline for a model and seed, but {folder} "
+            f"and {other} differ in other settings."
         )
-    cell.results[seed], cell.folders[seed] = result, path.parent
 
 
 def _keys(result: Plain) -> list[str]:

@@ -39,7 +39,7 @@ def _chart(block: Block, setting: str, metric: str, folder: Path) -> Path:
         axes.bar_label(bars, [_mark(each) for each in numbers], fontsize=8)
     axes.set_xticks(range(len(block.models)), [LABELS.get(model, model) for model in block.models])
     axes.set_ylabel(f"{METRICS[metric]}, {setting}")
-    axes.set_title(f"{block.title} (* p < 0.05)", fontsize=10)
+    axes.set_title(f"{block.title}\n* p < 0.05", fontsize=8)
     axes.legend(fontsize=8, ncols=len(series), loc="lower center")
     path = folder / f"{block.dataset}-{block.recipe}-{setting}-{metric.replace('@', '')}.png"
     with replacing(path) as part:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from mohone.config import Plain
 from mohone.reports import markdown
-from mohone.reports.cells import Block, Number
+from mohone.reports.cells import Number
 from mohone.reports.reference import PAPER
 from mohone.reports.tables import METRICS, PAPERS_SETTING, Table, Value
 
 MISSING = "-"
 LEGEND = (
     "In points. *: better than the baseline, beside node2vec better than that, with p < 0.05 for each seed. "
-    "°: validation chose no infusion. -: no result."
+    "°: validation chose no infusion. †: another seed's job failed. -: no result."
 )
 COLUMNS = (
     "dataset",
@@ -33,7 +35,10 @@ COLUMNS = (
     "p_value",
     "paper_baseline",
     "paper_infused",
+    "status",
+    "folder",
 )
+Results = Sequence[tuple[Path, Plain]]
 
 
 class _Marks(NamedTuple):
@@ -41,11 +46,12 @@ class _Marks(NamedTuple):
 
     star: str
     unmoved: str
+    partial: str
     plus_minus: str
 
 
-_MARKDOWN = _Marks("*", "°", "±")
-_LATEX = _Marks(r"$^{\star}$", r"$^{\circ}$", r"$\pm$")
+_MARKDOWN = _Marks("*", "°", "†", "±")
+_LATEX = _Marks(r"$^{\star}$", r"$^{\circ}$", r"$^{\dagger}$", r"$\pm$")
 
 
 def to_markdown(tables: Sequence[Table]) -> str:
@@ -88,41 +94,29 @@ def _text(value: Value, marks: _Marks) -> str:
     }[value.kind]
     if value.spread is not None:
         text += f" {marks.plus_minus} {100 * value.spread:.1f}"
-    return text + marks.star * value.star + marks.unmoved * value.unmoved
+    return text + marks.star * value.star + marks.unmoved * value.unmoved + marks.partial * value.partial
 
 
-def to_csv(blocks: Sequence[Block]) -> str:
+def to_csv(results: Results) -> str:
     """A row for each job, setting and metric, with p-values and the paper's figures; shares, not points."""
     out = io.StringIO()
     writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows_of(blocks))
+    writer.writerows(rows_of(results))
     return out.getvalue()
 
 
-def rows_of(blocks: Sequence[Block]) -> list[dict[str, Any]]:
-    """The rows of the CSV form, as plain values; a failed job has none."""
-    return [
-        row
-        for block in blocks
-        for (model, way), cell in block.cells.items()
-        for seed, result in cell.results.items()
-        for row in _rows(
-            {
-                "dataset": block.dataset,
-                "recipe": block.recipe,
-                "training": block.training,
-                "model": model,
-                "netemb": way.netemb,
-                "infusion": way.infusion,
-                "seed": seed,
-            },
-            result,
-        )
-    ]
+def rows_of(results: Results) -> list[dict[str, Any]]:
+    """The rows of the CSV form, as plain values; a failed job has one row."""
+    return [row for path, result in results for row in _rows(str(path.parent), result)]
 
 
-def _rows(job: dict[str, Any], result: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _rows(folder: str, result: Plain) -> Iterator[dict[str, Any]]:
+    job = {key: result[key] for key in ("recipe", "training", "netemb", "infusion", "seed", "status")}
+    job |= {"dataset": result["dataset"]["name"], "model": result["kge_model"], "folder": folder}
+    if result["status"] != "ok":
+        yield job
+        return
     for setting in ("filtered", "typed", "typed_train"):
         for metric in METRICS:
             row = {**job, "setting": setting, "metric": metric}

@@ -56,7 +56,8 @@ def main_table(block: Block, setting: str, metric: str, whole: bool = False) -> 
         baseline = block.baseline(model, setting, metric)
         infused = [_infused(block, model, way, setting, metric) for way in ways]
         row: list[Value] = [LABELS.get(model, model), baseline, *infused]
-        row += [_difference(baseline, each, relative) for relative in (False, True) for each in infused]
+        cells = [block.cells.get((model, way), Cell()) for way in ways]
+        row += [cell.gain(setting, metric, relative) for relative in (False, True) for cell in cells]
         row += [_points(published.get(model))] if published else []
         rows.append(tuple(row))
     return Table(f"{block.title}: {METRICS[metric]}, {setting}", tuple(header), rows)
@@ -94,7 +95,8 @@ def paper_table(block: Block, metric: str) -> Table:
             papers_infused = _points(theirs[way.netemb])
             ours: tuple[Value, ...] = (baseline, papers, _difference(papers, baseline))
             ours += (infused, papers_infused, _difference(papers_infused, infused))
-            gains = (_difference(baseline, infused), _difference(papers, papers_infused))
+            gain = block.cells.get((model, way), Cell()).gain(PAPERS_SETTING, metric)
+            gains = (gain, _difference(papers, papers_infused))
             rows.append((LABELS[model], way.label, *ours, *gains))
     title = f"{block.title}: {METRICS[metric]}, {PAPERS_SETTING}, beside the paper's"
     return Table(title, (*header, "Gain", "Paper's"), rows)

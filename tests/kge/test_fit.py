@@ -32,7 +32,13 @@ from tests.conftest import graph_of
 ALL: list[type[KGEModel]] = [TransE, TransH, TransR, TransD, RESCAL, DistMult, ComplEx, Analogy]
 
 
-def trainer(stage: str, *, one_process: bool = False, **arguments: Any) -> pl.Trainer:  # noqa: ARG001
+def trainer(
+    stage: str,  # noqa: ARG001
+    *,
+    one_process: bool = False,  # noqa: ARG001
+    logged: bool = True,  # noqa: ARG001
+    **arguments: Any,
+) -> pl.Trainer:
     return pl.Trainer(
         accelerator=arguments.pop("accelerator", "cpu"),
         logger=False,

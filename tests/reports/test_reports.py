@@ -129,6 +129,34 @@ def test_the_choice_of_no_infusion_is_shown(tmp_path: Path) -> None:
     assert "10 neighbours, beta 0.2" in jobs_table([(tmp_path / "x/result.json", result())])
 
 
+def test_each_gain_is_over_its_own_baseline(tmp_path: Path) -> None:
+    """`struct` has one seed only, and not the better of the two."""
+    two = [result(before=0.30, after=0.32, seed=0), result(before=0.40, after=0.43, seed=1)]
+    one = result(netemb="struct", before=0.30, after=0.31, seed=0)
+    broken = result(netemb="struct", seed=1, status="failed", error="E")
+    (block,) = blocks(found(tmp_path, *two, one, broken))
+    row = written(main_table(block, "typed", "mrr"))[0]
+    assert row[1:] == ["35.0 ± 7.1", "37.5 ± 7.8*", "31.0*†", "+2.5", "+1.0", "+7.1%", "+3.3%"]
+
+
+def test_two_baselines_of_a_model_are_refused(tmp_path: Path) -> None:
+    other = result(netemb="struct", before=0.1)
+    other["stages"]["baseline"]["key"] = "another"
+    with pytest.raises(AmbiguousError, match=r"one baseline for a model and seed, but .*/0 and .*/1 differ"):
+        blocks(found(tmp_path, result(), other))
+
+
+def test_whole_files_that_are_no_results_are_passed_over(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found(tmp_path, result(), {"schema": 1, "status": "ok"}, {"schema": 1}, {})
+    assert main([str(tmp_path), "--format", "markdown"]) == 0
+    assert capsys.readouterr().err.count("is no result of this program") == 6
+    (tmp_path / "0/result.json").unlink()
+    assert main([str(tmp_path)]) == 2
+    assert "There must be results" in capsys.readouterr().err
+
+
 def test_a_baseline_alone_and_the_same_job_twice(tmp_path: Path) -> None:
     results = [result("transe", "none", after=None), result("transe", "shnb"), result("transe", "shnb")]
     (block,) = blocks(found(tmp_path, *results))
@@ -138,10 +166,10 @@ def test_a_baseline_alone_and_the_same_job_twice(tmp_path: Path) -> None:
 def test_two_results_of_one_cell_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     other = result()
     other["stages"]["infusion"]["key"] = "another"
-    with pytest.raises(AmbiguousError, match=r"one result for a seed, but .*/0 and .*/1 are two"):
+    with pytest.raises(AmbiguousError, match=r"one result for a cell, .*/0 and .*/1 differ"):
         blocks(found(tmp_path, result(), other))
     assert main([str(tmp_path), "--format", "markdown"]) == 2
-    assert "one result for a seed" in capsys.readouterr().err
+    assert "one result for a cell" in capsys.readouterr().err
     assert main([str(tmp_path)]) == 0  # Rows of jobs can always be shown.
 
 
@@ -160,19 +188,21 @@ def test_node2vec_is_compared_query_by_query(tmp_path: Path) -> None:
 
 
 def test_the_rows_of_csv_and_json_are_the_results(tmp_path: Path) -> None:
-    block = blocks(
-        found(tmp_path, result("transe", "shnb", 0.30, 0.32), result("transe", "none", after=None))
+    failed = result(status="failed", error="E")
+    results = found(
+        tmp_path, result("transe", "shnb", 0.30, 0.32), result("transe", "none", after=None), failed
     )
-    rows = rows_of(block)
-    assert len(rows) == 2 * 3 * 2
+    rows = rows_of(results)
+    assert len(rows) == 2 * 3 * 2 + 1
+    assert (rows[-1]["status"], rows[-1]["folder"]) == ("failed", str(tmp_path / "2"))
     typed = next(
-        r for r in rows if r["setting"] == "typed" and r["metric"] == "mrr" and r["netemb"] == "shnb"
+        r for r in rows if r.get("setting") == "typed" and r["metric"] == "mrr" and r["netemb"] == "shnb"
     )
     assert (typed["baseline"], typed["infused"], typed["p_value"]) == (0.30, 0.32, 0.01)
     assert (typed["paper_baseline"], typed["paper_infused"]) == (pytest.approx(0.296), pytest.approx(0.315))
     assert "paper_baseline" not in rows[0]
-    read = list(csv.DictReader(io.StringIO(to_csv(block))))
-    assert [row["baseline"] for row in read] == [str(row["baseline"]) for row in rows]
+    read = list(csv.DictReader(io.StringIO(to_csv(results))))
+    assert [row["baseline"] for row in read] == [str(row.get("baseline", "")) for row in rows]
 
 
 def test_latex_is_escaped(tmp_path: Path) -> None:
