@@ -34,8 +34,9 @@ table: $(STAMP) ## The paper's tables from DATA into TABLE (hours; the same comm
 
 paper: $(STAMP) ## Keep the results, tables and charts of TABLE in outputs/paper
 	$(BIN)/python scripts/collect_results.py $(TABLE) outputs/paper
-	for form in markdown latex csv; do \
-		$(BIN)/python -m mohone.report $(TABLE) --format $$form --against paper --setting typed --out outputs/paper; \
+	$(BIN)/python -m mohone.report outputs/paper --format csv --out outputs/paper
+	for form in markdown latex; do \
+		$(BIN)/python -m mohone.report $(TABLE) --format $$form --against paper --out outputs/paper; \
 	done
 	for setting in typed filtered; do \
 		$(BIN)/python -m mohone.report $(TABLE) --format png --setting $$setting --out outputs/paper; \
