@@ -58,8 +58,8 @@ class Stage:
         history = self.info.get("retraining", self.info).get("history", [])
         name = self.folder.parent.name
         steps: Curve = [
-            {"epoch": step, "train/loss": each["loss"], VALID_MRR: each.get("valid_mrr")}
-            for step, each in enumerate(history, 1)
+            {"epoch": epoch, "train/loss": each["loss"], VALID_MRR: each.get("valid_mrr")}
+            for epoch, each in enumerate(history)  # From 0, as Lightning counts.
         ]
         curves = {name: steps}
         if "objective" in self.info and "selection" in self.info:

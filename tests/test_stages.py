@@ -13,8 +13,9 @@ from mohone.trainers import TrainerFactory
 from tests.test_run import TINY
 
 
-@pytest.mark.parametrize("recipe", ["default", "strong"])
-@pytest.mark.parametrize("netemb", ["shnb", "struct", "node2vec"])
+@pytest.mark.parametrize(
+    ("recipe", "netemb"), [("default", "struct"), ("default", "node2vec"), ("strong", "shnb")]
+)
 def test_no_test_triple_touches_training_stopping_or_the_grid(
     umls: KnowledgeGraph, tmp_path: Path, recipe: str, netemb: str
 ) -> None:
