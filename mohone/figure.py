@@ -10,13 +10,18 @@ from typing import Any
 
 from torch import Tensor
 
-from mohone.config import Plain
+from mohone.config import Plain, build
 from mohone.errors import DataError, MohoneError, require_choice
+from mohone.evaluation.link_prediction import SETTINGS
+from mohone.figures import gains
+from mohone.figures.barbell import barbell_figure
+from mohone.figures.maps import map_figure
 from mohone.files import read_json, replacing
 from mohone.kge import KGEModel
 from mohone.loggers import log_picture
 from mohone.results import RESULT, read_results
 from mohone.stages import Stages
+from mohone.trainers import TrainerFactory
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -35,7 +40,7 @@ def _parser() -> argparse.ArgumentParser:
         if kind != "barbell":
             sub.add_argument("folder", type=Path, metavar="FOLDER")
         if kind in ("scale", "strength"):
-            sub.add_argument("--setting", choices=("filtered", "typed", "typed_train"), default="filtered")
+            sub.add_argument("--setting", choices=SETTINGS, default="filtered")
         sub.add_argument("--out", type=Path, required=True, metavar="FILE.png")
         sub.add_argument("--wandb", metavar="PROJECT", help="log it to Weights & Biases, too")
     parsers["map"].add_argument("--entity", required=True, help="its name or readable label")
@@ -46,9 +51,6 @@ def _parser() -> argparse.ArgumentParser:
 
 def _draw(given: argparse.Namespace) -> Any:
     """The figure that is asked for; None: there is nothing to draw."""
-    from mohone.figures import gains
-    from mohone.figures.barbell import barbell_figure
-
     if given.kind == "barbell":
         return barbell_figure(given.scale)
     if given.kind in ("scale", "strength"):
@@ -72,10 +74,6 @@ def _result(folder: Path) -> Plain:
 
 
 def _map(result: Plain, entity: str, labels: Path | None) -> Any:
-    from mohone.config import build
-    from mohone.figures.maps import map_figure
-    from mohone.trainers import TrainerFactory
-
     config = result["config"]
     graph = build("dataset", config["dataset"]).load()
     stages = Stages(config, graph, TrainerFactory(config["trainer"], Path()))

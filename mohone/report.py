@@ -9,6 +9,7 @@ from pathlib import Path
 
 from mohone.config import Plain
 from mohone.errors import MohoneError
+from mohone.evaluation.link_prediction import SETTINGS
 from mohone.files import write_text
 from mohone.reports.cells import Block, blocks
 from mohone.reports.charts import write_charts
@@ -17,7 +18,6 @@ from mohone.reports.jobs import jobs_table
 from mohone.reports.tables import tables_of
 from mohone.results import read_results
 
-SETTINGS = ("filtered", "typed", "typed_train")
 SUFFIXES = {"markdown": "md", "latex": "tex", "csv": "csv", "json": "json"}
 
 

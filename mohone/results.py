@@ -7,15 +7,17 @@ import platform
 import sys
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mohone import __version__
 from mohone.config import Plain
 from mohone.errors import OccupiedError
-from mohone.evaluation.ranks import Ranks
 from mohone.files import read_json, replacing, write_json
+
+if TYPE_CHECKING:  # Help and typos need no torch.
+    from mohone.evaluation.ranks import Ranks
 
 RESULT = "result.json"
 RANKS = "ranks.npz"
@@ -65,8 +67,8 @@ def write_failed(folder: Path, config: Plain, error: str) -> None:
 
 def has_result(folder: Path) -> bool:
     """Does it hold the result of a job that ended well? A failed one may be tried again."""
-    path = folder / RESULT
-    return path.exists() and any(r["status"] == "ok" for p, r in read_results([folder]) if p == path)
+    result = _read_result(folder / RESULT)
+    return result is not None and result["status"] == "ok"
 
 
 def finished(folder: Path, keys: dict[str, str]) -> Plain | None:
@@ -79,9 +81,9 @@ def finished(folder: Path, keys: dict[str, str]) -> Plain | None:
     Raises:
         OccupiedError: it holds another job's.
     """
-    if not has_result(folder):
+    result = _read_result(folder / RESULT)
+    if result is None or result["status"] != "ok":
         return None
-    result: Plain = read_json(folder / RESULT)
     if {name: stage["key"] for name, stage in result["stages"].items()} != keys:
         raise OccupiedError(
             f"The folder of a job must be a new one or the same job's, but {folder} holds another's "
@@ -107,16 +109,21 @@ def read_results(folders: list[Path]) -> list[tuple[Path, Plain]]:
     paths = {path for folder in folders for path in folder.rglob(RESULT)}
     found = []
     for path in sorted(paths, key=_natural):
-        try:
-            result = read_json(path)
-            known = _is_result(result)
-        except (ValueError, OSError):
-            known = False
-        if known:
+        result = _read_result(path)
+        if result is not None:
             found.append((path, result))
         else:
             print(f"{path} is no result of this program and is passed over.", file=sys.stderr)
     return found
+
+
+def _read_result(path: Path) -> Plain | None:
+    """A result; None where the file is not there, or is none."""
+    try:
+        result = read_json(path)
+    except (ValueError, OSError):
+        return None
+    return result if _is_result(result) else None
 
 
 def _is_result(value: Any) -> bool:
@@ -153,9 +160,20 @@ def read_ranks(folder: Path, model: str, setting: str) -> np.ndarray | None:
         return None
 
 
+def is_gain(test: Plain) -> bool:
+    """A gain that chance does not explain."""
+    return bool(test["delta"] > 0 and test["p_value"] < LEVEL)
+
+
 def star(test: Plain) -> str:
-    """A mark for a gain that chance does not explain."""
-    return "*" if test["delta"] > 0 and test["p_value"] < LEVEL else ""
+    """A mark for such a gain."""
+    return "*" if is_gain(test) else ""
+
+
+def way_name(result: Plain) -> str:
+    """The network embedding, and the infusion if it is not the usual one."""
+    usual = result["infusion"] in ("retrofit", "none")
+    return str(result["netemb"]) if usual else f"{result['netemb']} ({result['infusion']})"
 
 
 def chosen_infusion(selection: Plain) -> str:

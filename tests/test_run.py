@@ -260,6 +260,11 @@ def test_names_of_any_script_in_a_plain_locale(tmp_path: Path) -> None:
     assert ran.returncode == 0, ran.stderr
 
 
+def test_the_command_line_starts_without_torch() -> None:
+    check = "import sys, mohone.run; assert 'torch' not in sys.modules"
+    subprocess.run([sys.executable, "-c", check], check=True, timeout=60)
+
+
 def test_help_lists_the_groups(tmp_path: Path) -> None:
     ran = mohone(tmp_path, "--help")
     assert ran.returncode == 0

@@ -7,6 +7,7 @@ from typing import Any
 
 from mohone.config import Plain
 from mohone.plotting import pyplot
+from mohone.results import way_name
 
 Figure = Any  # Matplotlib has no types.
 
@@ -84,8 +85,8 @@ def _against(
         x = measure(result) if result["status"] == "ok" and result["infused"] else None
         if x is not None:
             gain = 100 * result["significance"][setting]["mrr"]["delta"]
-            label = f"{title(result)}, seed {result['seed']}" if len(seeds) > 1 else title(result)
-            lines.setdefault(label, []).append((x, gain))
+            name = f"{title(result)}, seed {result['seed']}" if len(seeds) > 1 else title(result)
+            lines.setdefault(name, []).append((x, gain))
     if len({x for points in lines.values() for x, _ in points}) < 2:
         return None
     return _lines(lines, label, f"gain in MRR, {setting}, points", "", log)
@@ -109,6 +110,5 @@ def _lines(
 
 def title(result: Plain) -> str:
     """What a job is, for a heading or a legend."""
-    infusion = "" if result["infusion"] in ("retrofit", "none") else f" ({result['infusion']})"
     recipe = "" if result["recipe"] == "default" else f", {result['recipe']}"
-    return f"{result['dataset']['name']}, {result['kge_model']} + {result['netemb']}{infusion}{recipe}"
+    return f"{result['dataset']['name']}, {result['kge_model']} + {way_name(result)}{recipe}"

@@ -12,7 +12,7 @@ import numpy as np
 from mohone.config import Plain
 from mohone.errors import MohoneError
 from mohone.evaluation.significance import paired
-from mohone.results import LEVEL, read_ranks
+from mohone.results import is_gain, read_ranks
 
 MODELS = ("transe", "transh", "transr", "transd", "rescal", "distmult", "complex", "analogy")  # As the paper.
 LABELS = {
@@ -118,14 +118,14 @@ class Block:
     Attributes:
         dataset, recipe, training: what they share.
         cells: by model and way; a way without a network embedding is a baseline alone.
-        baselines: the folder of a job by model and seed; the baselines of all others are the same.
+        baselines: by model and seed, the key of the baseline and the folder of a job that has it.
     """
 
     dataset: str
     recipe: str
     training: str
     cells: dict[tuple[str, Way], Cell] = field(default_factory=dict)
-    baselines: dict[tuple[str, int], Path] = field(default_factory=dict)
+    baselines: dict[tuple[str, int], tuple[str, Path]] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
@@ -176,9 +176,9 @@ def _add(block: Block, path: Path, result: Plain) -> None:
     if seed in cell.results:
         _check_same(_keys(cell.results[seed]), _keys(result), cell.folders[seed], folder)
     cell.results[seed], cell.folders[seed] = result, folder
-    other = block.baselines.setdefault((model, seed), folder)
-    keys = (each.results[seed] for each in block.cells.values() if each.folders.get(seed) == other)
-    _check_same(next(keys)["stages"]["baseline"]["key"], result["stages"]["baseline"]["key"], other, folder)
+    key = result["stages"]["baseline"]["key"]
+    known, other = block.baselines.setdefault((model, seed), (key, folder))
+    _check_same(known, key, other, folder)
 
 
 def _check_same(keys: object, others: object, folder: Path, other: Path) -> None:
@@ -199,11 +199,6 @@ def number(values: list[float]) -> Number | None:
         return None
     spread = float(np.std(values, ddof=1)) if len(values) > 1 else None
     return Number(float(np.mean(values)), spread=spread)
-
-
-def is_gain(test: Plain) -> bool:
-    """A gain that chance does not explain."""
-    return bool(test["delta"] > 0 and test["p_value"] < LEVEL)
 
 
 def is_better(cell: Cell, rival: Cell, setting: str) -> bool:

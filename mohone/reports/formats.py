@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mohone.config import Plain
+from mohone.evaluation.link_prediction import SETTINGS
 from mohone.reports import markdown
 from mohone.reports.cells import Number
 from mohone.reports.reference import PAPER
@@ -117,7 +118,7 @@ def _rows(folder: str, result: Plain) -> Iterator[dict[str, Any]]:
     if result["status"] != "ok":
         yield job
         return
-    for setting in ("filtered", "typed", "typed_train"):
+    for setting in SETTINGS:
         for metric in METRICS:
             row = {**job, "setting": setting, "metric": metric}
             row["baseline"] = result["baseline"][setting][metric]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mohone.config import Plain
 from mohone.reports.markdown import table
-from mohone.results import chosen_infusion, star
+from mohone.results import chosen_infusion, star, way_name
 
 _HEADER = (
     "job",
@@ -36,7 +36,7 @@ def jobs_table(results: list[tuple[Path, Plain]], setting: str = "filtered") -> 
 
 
 def _row(job: str, result: Plain, setting: str) -> tuple[str, ...]:
-    head = (job, result["dataset"]["name"], _model(result), _way(result), str(result["seed"]))
+    head = (job, result["dataset"]["name"], _model(result), way_name(result), str(result["seed"]))
     if result["status"] != "ok":
         return (*head, "", "failed", *[""] * (len(_HEADER) - len(head) - 2))
     before, after = result["baseline"][setting], result["infused"] and result["infused"][setting]
@@ -61,9 +61,3 @@ def _model(result: Plain) -> str:
     recipe = result["recipe"] if result["recipe"] != "default" else None
     how = ", ".join(part for part in (result["training"], recipe) if part)
     return f"{result['kge_model']} ({how})" if how else str(result["kge_model"])
-
-
-def _way(result: Plain) -> str:
-    """The network embedding, and the infusion if it is not the usual one."""
-    usual = result["infusion"] in ("retrofit", "none")
-    return result["netemb"] if usual else f"{result['netemb']} ({result['infusion']})"

@@ -81,6 +81,10 @@ def test_gain_by_scale_and_strength() -> None:
         name: [(pytest.approx(20.0), 5.0), (pytest.approx(30.0), 3.0)]
     }
     assert scale_figure(results[:1], "typed") is None
+    seeds = [with_details(1.0, seed=0), with_details(2.0, seed=1)]
+    assert set(lines(scale_figure(seeds, "typed"))) == {f"{name}, seed 0", f"{name}, seed 1"}
+    for figure in (scale_figure(results, "typed"), scale_figure(seeds, "typed")):
+        assert figure.axes[0].get_xlabel() == "scale s"
 
 
 def test_principal_axes_keep_what_varies_most() -> None:
