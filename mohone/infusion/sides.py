@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 from torch import Tensor, nn
 
-from mohone.kge import KGEModel, Query
+from mohone.kge import KGEModel, Query, Wrapped
 
 
-class QuerySide(KGEModel):
+class QuerySide(Wrapped):
     """A model of which infusion moves the known entity of a query; candidates keep their vectors.
 
     Predicting tails and predicting heads are then two functions: `score_triples` is the tails' one, of the
@@ -22,10 +22,9 @@ class QuerySide(KGEModel):
     """
 
     def __init__(self, inner: KGEModel) -> None:
-        super().__init__(inner.n_entities, inner.n_relations, inner.dim)
+        super().__init__(inner)
         shared = {id(table): table for table in inner.relation_parameters().values()}
         self.asking = copy.deepcopy(inner, memo=shared)
-        self.inner = inner
         for table in inner.entity_parameters().values():
             table.requires_grad_(False)
 
@@ -37,25 +36,9 @@ class QuerySide(KGEModel):
         """Of the moved tails: `(batch, width)`."""
         return self.asking.head_query(relation, tail)
 
-    def match(self, query: Query, candidates: Tensor | None = None) -> Tensor:
-        """With unmoved candidates: `(batch, n_candidates)`."""
-        return self.inner.match(query, candidates)
-
-    def match_pairs(self, query: Query, candidates: Tensor) -> Tensor:
-        """With unmoved candidates: `(batch,)`."""
-        return self.inner.match_pairs(query, candidates)
-
     def score_triples(self, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:
         """`(batch,)`, in the direction of tails."""
         return self.match_pairs(self.tail_query(head, relation), tail)
-
-    def entity_squares(self, entities: Tensor) -> Tensor:
-        """Of the unmoved vectors: `(batch, n_components)`."""
-        return self.inner.entity_squares(entities)
-
-    def relation_squares(self, relations: Tensor) -> Tensor:
-        """`(batch, n_components)`."""
-        return self.inner.relation_squares(relations)
 
     def hold(self, on: bool) -> None:
         """Both models."""
@@ -70,10 +53,6 @@ class QuerySide(KGEModel):
     def entity_parameters(self) -> dict[str, nn.Parameter]:
         """The tables that ask."""
         return self.asking.entity_parameters()
-
-    def relation_parameters(self) -> dict[str, nn.Parameter]:
-        """The shared ones."""
-        return self.inner.relation_parameters()
 
     @property
     def numbers_per_entity(self) -> int:

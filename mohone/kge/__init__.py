@@ -14,6 +14,7 @@ from mohone.kge.transd import TransD
 from mohone.kge.transe import TransE
 from mohone.kge.transh import TransH
 from mohone.kge.transr import TransR
+from mohone.kge.wrapped import Wrapped
 
 __all__ = [
     "RESCAL",
@@ -31,4 +32,5 @@ __all__ = [
     "TransE",
     "TransH",
     "TransR",
+    "Wrapped",
 ]

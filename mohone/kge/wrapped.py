@@ -1,0 +1,66 @@
+"""A model around another one, which it is in all that a subclass does not change."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+from mohone.kge.base import KGEModel, Query
+
+
+class Wrapped(KGEModel):
+    """Hands everything to `inner`.
+
+    Args:
+        inner: the model inside.
+        n_relations: of this model; None: as many as `inner` has.
+    """
+
+    def __init__(self, inner: KGEModel, n_relations: int | None = None) -> None:
+        super().__init__(
+            inner.n_entities, inner.n_relations if n_relations is None else n_relations, inner.dim
+        )
+        self.inner = inner
+
+    def tail_query(self, head: Tensor, relation: Tensor) -> Query:
+        """The inner model's: `(batch, width)`."""
+        return self.inner.tail_query(head, relation)
+
+    def head_query(self, relation: Tensor, tail: Tensor) -> Query:
+        """The inner model's: `(batch, width)`."""
+        return self.inner.head_query(relation, tail)
+
+    def match(self, query: Query, candidates: Tensor | None = None) -> Tensor:
+        """The inner model's: `(batch, n_candidates)`."""
+        return self.inner.match(query, candidates)
+
+    def match_pairs(self, query: Query, candidates: Tensor) -> Tensor:
+        """The inner model's: `(batch,)`."""
+        return self.inner.match_pairs(query, candidates)
+
+    def score_triples(self, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:
+        """The inner model's: `(batch,)`."""
+        return self.inner.score_triples(head, relation, tail)
+
+    def entity_squares(self, entities: Tensor) -> Tensor:
+        """The inner model's: `(batch, n_components)`."""
+        return self.inner.entity_squares(entities)
+
+    def relation_squares(self, relations: Tensor) -> Tensor:
+        """The inner model's: `(batch, n_components)`."""
+        return self.inner.relation_squares(relations)
+
+    def hold(self, on: bool) -> None:
+        """The inner model."""
+        self.inner.hold(on)
+
+    def constrain(self) -> None:
+        """The inner model."""
+        self.inner.constrain()
+
+    def entity_parameters(self) -> dict[str, nn.Parameter]:
+        """The inner model's."""
+        return self.inner.entity_parameters()
+
+    def relation_parameters(self) -> dict[str, nn.Parameter]:
+        """The inner model's."""
+        return self.inner.relation_parameters()
