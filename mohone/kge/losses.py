@@ -32,7 +32,11 @@ class _AnswerSoftmax(torch.autograd.Function):
             block, weight = scores[part].to(loss.dtype), factor * row_weight[part].to(loss.dtype)
             absent = None if left_out is None else left_out[part]
             top = block.amax(1, keepdim=True)
-            grown = (block - top).mul_(factor).exp_()
+            grown = gradient[part] if scores.dtype == loss.dtype else torch.empty_like(block)
+            torch.sub(block, top, out=grown)
+            if factor != 1.0:
+                grown.mul_(factor)
+            grown.exp_()
             if absent is not None:
                 grown.masked_fill_(absent, 0.0)
             total = grown.sum(1)
@@ -40,7 +44,8 @@ class _AnswerSoftmax(torch.autograd.Function):
             grown.mul_((weight / total)[:, None])
             if smoothing:
                 loss -= _smooth(block, grown, smoothing * weight, absent)
-            gradient[part] = grown
+            if grown.dtype != gradient.dtype:
+                gradient[part] = grown
         gold = scores[rows, answers].to(loss.dtype)
         pull = torch.ones_like(gold) if answer_weight is None else answer_weight.to(loss.dtype)
         pull = (1 - smoothing) * factor * pull
