@@ -54,7 +54,7 @@ class Analogy(BilinearModel):
         """`(batch, 1.5 dim)`: real numbers, then complex ones."""
         return _squares(rows(self.entity, entities))
 
-    def relation_squares(self, relations: Tensor) -> Tensor:
+    def relation_squares(self, relations: Tensor | None = None) -> Tensor:
         """`(batch, 1.5 dim)`."""
         return _squares(rows(self.relation, relations))
 

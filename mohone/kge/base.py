@@ -78,8 +78,8 @@ class KGEModel(nn.Module, ABC):
         """Squared moduli of the components of entity vectors, for regularisers: `(batch, n_components)`."""
         return rows(self.get_parameter("entity"), entities).square()
 
-    def relation_squares(self, relations: Tensor) -> Tensor:
-        """Squared moduli of the components of relation vectors: `(batch, n_components)`."""
+    def relation_squares(self, relations: Tensor | None = None) -> Tensor:
+        """Squared moduli of the components of relation vectors, None: all: `(batch, n_components)`."""
         return rows(self.get_parameter("relation"), relations).square()
 
     def score_tails(self, head: Tensor, relation: Tensor, candidates: Tensor | None = None) -> Tensor:

@@ -49,7 +49,7 @@ class ComplEx(BilinearModel):
         """Of complex components: `(batch, dim)`."""
         return moduli(rows(self.entity, entities))
 
-    def relation_squares(self, relations: Tensor) -> Tensor:
+    def relation_squares(self, relations: Tensor | None = None) -> Tensor:
         """Of complex components: `(batch, dim)`."""
         return moduli(rows(self.relation, relations))
 

@@ -106,7 +106,7 @@ class Regime(ABC):
             if factor:
                 total = total + factor * (
                     power_penalty(model.entity_squares(query.entity), order, weight)
-                    + power_penalty(model.relation_squares(query.relation), order, weight)
+                    + _relation_penalty(model, query.relation, order, weight)
                     + power_penalty(model.entity_squares(answers), order, answer_weight)
                 )
         if self.dura:
@@ -115,6 +115,19 @@ class Regime(ABC):
                 + power_penalty(model.entity_squares(answers), 2, answer_weight)
             )
         return total
+
+
+def _relation_penalty(model: KGEModel, relation: Tensor, order: int, weight: Tensor | None) -> Tensor:
+    """`power_penalty` of a batch's relations: where they are few, each of them once, times its weight.
+
+    Models with a matrix for each relation would else spend more on copies of them than on all scores.
+    """
+    n_rows = len(next(iter(model.relation_parameters().values())))
+    if n_rows > len(relation):
+        return power_penalty(model.relation_squares(relation), order, weight)
+    squares = model.relation_squares()
+    each = squares.new_ones(len(relation)) if weight is None else weight.to(squares.dtype)
+    return power_penalty(squares, order, squares.new_zeros(n_rows).index_add(0, relation, each))
 
 
 def shuffled(relation: Tensor, run: int, generator: torch.Generator) -> Tensor:

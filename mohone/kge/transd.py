@@ -82,7 +82,7 @@ class TransD(TranslationModel):
         """Of vectors and projection vectors: `(batch, 2 dim)`."""
         return torch.cat([rows(self.entity, entities), rows(self.entity_projection, entities)], 1).square()
 
-    def relation_squares(self, relations: Tensor) -> Tensor:
+    def relation_squares(self, relations: Tensor | None = None) -> Tensor:
         """Of vectors and projection vectors: `(batch, 2 dim)`."""
         both = [rows(self.relation, relations), rows(self.relation_projection, relations)]
         return torch.cat(both, 1).square()

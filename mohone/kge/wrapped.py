@@ -45,7 +45,7 @@ class Wrapped(KGEModel):
         """The inner model's: `(batch, n_components)`."""
         return self.inner.entity_squares(entities)
 
-    def relation_squares(self, relations: Tensor) -> Tensor:
+    def relation_squares(self, relations: Tensor | None = None) -> Tensor:
         """The inner model's: `(batch, n_components)`."""
         return self.inner.relation_squares(relations)
 

@@ -5,7 +5,19 @@ import torch
 
 from mohone.data import KnowledgeGraph
 from mohone.errors import ConfigError
-from mohone.kge import ComplEx, KGEModel, KvsAll, NegativeSampling, OneVsAll, Reciprocal, Regime, TransE
+from mohone.kge import (
+    RESCAL,
+    Analogy,
+    ComplEx,
+    KGEModel,
+    KvsAll,
+    NegativeSampling,
+    OneVsAll,
+    Reciprocal,
+    Regime,
+    TransD,
+    TransE,
+)
 from mohone.kge.regime import Batches, Share, shuffled
 
 
@@ -278,3 +290,28 @@ def test_bad_values_are_refused(arguments: dict[str, float], message: str) -> No
     for regime in (NegativeSampling, OneVsAll, KvsAll):
         with pytest.raises(ConfigError, match=message):
             regime(**arguments)
+
+
+@pytest.mark.parametrize("n_relations", [3, 50])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("cls", [RESCAL, ComplEx, Analogy, TransD])
+def test_penalty_by_a_loop_with_few_relations_and_many(
+    cls: type[KGEModel], weighted: bool, n_relations: int
+) -> None:
+    torch.manual_seed(0)
+    model = Reciprocal(cls(9, 2 * n_relations, 4)).double()
+    head, relation, answers = (torch.randint(n, (20,)) for n in (9, n_relations, 9))
+    weight = torch.rand(20).double() if weighted else None
+    query = model.head_query(relation, head)
+    wanted = 0.0
+    for i in range(20):
+        at = slice(i, i + 1)
+        squares = [
+            model.entity_squares(head[at]),
+            model.relation_squares(relation[at] + n_relations),
+            model.entity_squares(answers[at]),
+        ]
+        each = 1.0 if weight is None else float(weight[i])
+        wanted += each * sum(float(0.3 * s.sum() + 0.2 * s.sqrt().pow(3).sum()) for s in squares)
+    penalty = NegativeSampling(n3=0.2, l2=0.3).penalty(model, query, weight, answers, weight)
+    assert float(penalty) == pytest.approx(wanted)
