@@ -137,13 +137,20 @@ def sparse_gradients(on: bool = True) -> Iterator[None]:
     """Let `rows` have sparse gradients in the block, where they are few of a large table's.
 
     Else each use of a row makes a gradient as large as the table. Whoever steps an optimiser that does not
-    take them makes the sum dense first.
+    take them makes the sum dense first (`make_gradients_dense`).
     """
     before, _RowGradients.sparse = _RowGradients.sparse, on
     try:
         yield
     finally:
         _RowGradients.sparse = before
+
+
+def make_gradients_dense(model: nn.Module) -> None:
+    """What the fused optimisers take: each gradient once, after all its parts are summed."""
+    for table in model.parameters():
+        if table.grad is not None and table.grad.is_sparse:
+            table.grad = table.grad.to_dense()
 
 
 def normal_table(n: int, width: int, std: float) -> nn.Parameter:

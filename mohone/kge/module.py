@@ -17,7 +17,7 @@ from torch.utils.data import DataLoader, IterableDataset
 from mohone.data import KnowledgeGraph
 from mohone.errors import TrainingError, require_choice, require_float, require_int
 from mohone.evaluation.link_prediction import LinkPrediction
-from mohone.kge.base import KGEModel, sparse_gradients
+from mohone.kge.base import KGEModel, make_gradients_dense, sparse_gradients
 from mohone.kge.regime import Batches, Examples, Regime, Share
 
 VALID_MRR = "valid/mrr"
@@ -126,10 +126,8 @@ class KGEModule(pl.LightningModule):
         return loss
 
     def on_before_optimizer_step(self, optimizer: torch.optim.Optimizer) -> None:  # noqa: ARG002
-        """Make gradients dense, once each: what the fused optimisers take."""
-        for table in self.model.parameters():
-            if table.grad is not None and table.grad.is_sparse:
-                table.grad = table.grad.to_dense()
+        """Make gradients dense."""
+        make_gradients_dense(self.model)
 
     def validation_step(self, batch: Tensor, batch_idx: int) -> None:  # noqa: ARG002
         """Rank all validation triples."""

@@ -15,6 +15,7 @@ from bench.clock import Clock, warmup_of
 from bench.subjects import LEARNING_RATE, count_batch, first_epoch, load_graph, make_model, make_regime
 from bench.training import train_by_lightning
 from mohone.kge import KGEModel, Regime
+from mohone.kge.base import make_gradients_dense, sparse_gradients
 from mohone.kge.regime import Batches
 
 _ROUNDS = 3
@@ -26,9 +27,11 @@ def train_plainly(model: KGEModel, regime: Regime, batches: Batches, clock: Cloc
     model.train()
     clock.start()
     for batch in batches:
-        loss = regime.loss(model, batch)
+        with sparse_gradients():
+            loss = regime.loss(model, batch)
         optimizer.zero_grad()
         loss.backward()
+        make_gradients_dense(model)
         optimizer.step()
         model.constrain()
         if clock.tick(partial(count_batch, batch, model.n_entities)):
