@@ -4,9 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 EXTRAS ?= dev
-DATA ?= ../shared/data
+DATA ?= $(or $(MOHONE_DATA),$(HOME)/.cache/mohone)
 TABLE ?= outputs/table
 PEERS := .venv-peers
+TABLE_SWEEP = $(BIN)/python -m mohone.run -m experiment=table "data_dir=$(DATA)" "hydra.sweep.dir=$(TABLE)"
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run table paper test bench bench-networks lint format clean
@@ -25,37 +26,36 @@ $(STAMP): pyproject.toml constraints.txt
 run: $(STAMP) ## The quick start: two models x two network embeddings on UMLS, and the table
 	$(BIN)/python -m mohone.run -m kge_model=transe,complex netemb=shnb,struct
 
-table: $(STAMP) ## The paper's tables from DATA into TABLE (hours; the same command goes on where it was)
-	@test -d $(DATA)/fb15k-237 || { echo "DATA must be a folder with fb15k-237 in it, but is $(DATA)."; exit 1; }
-	-$(BIN)/python -m mohone.run -m experiment=table data_dir=$(DATA) hydra.sweep.dir=$(TABLE)
-	-$(BIN)/python -m mohone.run -m experiment=table infusion=query netemb=shnb data_dir=$(DATA) \
-		hydra.sweep.dir=$(TABLE)
-	$(BIN)/python -m mohone.report $(TABLE) --format markdown --against paper --out $(TABLE)
+table: $(STAMP) ## The paper's tables from DATA (or a download) into TABLE (hours; the same command goes on where it was)
+	$(TABLE_SWEEP); first=$$?; \
+	$(TABLE_SWEEP) infusion=query netemb=shnb; second=$$?; \
+	$(BIN)/python -m mohone.report "$(TABLE)" --format markdown --against paper --out "$(TABLE)" \
+		&& test $$first = 0 -a $$second = 0
 
 paper: $(STAMP) ## Keep the results, tables and charts of TABLE in outputs/paper
-	$(BIN)/python scripts/collect_results.py $(TABLE) outputs/paper
+	$(BIN)/python scripts/collect_results.py "$(TABLE)" outputs/paper
 	$(BIN)/python -m mohone.report outputs/paper --format csv --out outputs/paper
 	for form in markdown latex; do \
-		$(BIN)/python -m mohone.report $(TABLE) --format $$form --against paper --out outputs/paper; \
+		$(BIN)/python -m mohone.report "$(TABLE)" --format $$form --against paper --out outputs/paper; \
 	done
 	for setting in typed filtered; do \
-		$(BIN)/python -m mohone.report $(TABLE) --format png --setting $$setting --out outputs/paper; \
+		$(BIN)/python -m mohone.report "$(TABLE)" --format png --setting $$setting --out outputs/paper; \
 	done
 
 test: $(STAMP) ## Run the tests
 	$(BIN)/python -m pytest
 
 bench: $(STAMP) ## Time models beside PyKEEN's on DATA/fb15k-237 (DATA=FOLDER), into outputs/bench
-	@test -d $(DATA)/fb15k-237 || { echo "DATA must be a folder with fb15k-237 in it, but is $(DATA)."; exit 1; }
+	@test -d "$(DATA)/fb15k-237" || { echo "DATA must be a folder with fb15k-237 in it, but is $(DATA)."; exit 1; }
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[bench,plots]"
-	$(BIN)/python scripts/bench_kge.py --data-dir $(DATA) --out outputs/bench
+	$(BIN)/python scripts/bench_kge.py --data-dir "$(DATA)" --out outputs/bench
 
 bench-networks: $(STAMP) ## Time network embeddings beside PecanPy's, on DATA and power-law graphs (half an hour)
-	@test -d $(DATA)/fb15k-237 || { echo "DATA must be a folder with fb15k-237 in it, but is $(DATA)."; exit 1; }
+	@test -d "$(DATA)/fb15k-237" || { echo "DATA must be a folder with fb15k-237 in it, but is $(DATA)."; exit 1; }
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[plots]"
 	test -x $(PEERS)/bin/python || $(PYTHON) -m venv $(PEERS)
 	$(PEERS)/bin/pip install --quiet "numpy<2" pecanpy==2.0.9 gensim==4.4.0
-	$(BIN)/python scripts/bench_networks.py --data-dir $(DATA) --peer-python $(PEERS)/bin/python --wn18rr
+	$(BIN)/python scripts/bench_networks.py --data-dir "$(DATA)" --peer-python $(PEERS)/bin/python --wn18rr
 
 lint: $(STAMP) ## Check format, lint and types
 	$(BIN)/ruff format --check .

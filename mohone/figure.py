@@ -75,6 +75,8 @@ def _result(folder: Path) -> Plain:
 
 def _map(result: Plain, entity: str, labels: Path | None) -> Any:
     config = result["config"]
+    if not config["store_dir"]:
+        raise DataError("A map needs a job's stages, but this result is a copy that knows no `store_dir`.")
     graph = build("dataset", config["dataset"]).load()
     stages = Stages(config, graph, TrainerFactory(config["trainer"], Path()))
     if not result["selection"] or not result["selection"]["beta"]:

@@ -70,8 +70,8 @@ def node2vec_table(block: Block, setting: str, whole: bool = False) -> Table:
     for model in _models(block, whole):
         ours, theirs = (_infused(block, model, way, setting, "mrr") for way in (SHNB, NODE2VEC))
         cell, rival = (block.cells.get((model, way)) for way in (SHNB, NODE2VEC))
-        if isinstance(ours, Number) and cell and rival:
-            ours = ours._replace(star=is_better(cell, rival, setting))
+        if isinstance(ours, Number):
+            ours = ours._replace(star=bool(cell and rival and is_better(cell, rival, setting)))
         if isinstance(theirs, Number):
             theirs = theirs._replace(star=False)
         differences = (_difference(theirs, ours, relative) for relative in (False, True))

@@ -148,9 +148,14 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert main(["map", job, "--entity", "nobody", "--out", str(tmp_path / "s.png")]) == 1
     assert main(["grid", str(tmp_path), "--out", str(tmp_path / "s.png")]) == 1
     assert main(["barbell", "--out", str(tmp_path / "s.txt")]) == 1
+    result = json.loads((tmp_path / "job/result.json").read_text())
+    result["config"]["store_dir"] = None  # As in a copy by `make paper`.
+    (tmp_path / "job/result.json").write_text(json.dumps(result))
+    assert main(["map", job, "--entity", "A Virus", "--out", str(tmp_path / "s.png")]) == 1
     said = capsys.readouterr().err
     for sentence in (
         "has none for this figure",
+        "knows no `store_dir`",
         "none is 'nobody'",
         "has no result.json",
         "must be one of .png",

@@ -187,6 +187,12 @@ def test_node2vec_is_compared_query_by_query(tmp_path: Path) -> None:
     assert not is_better(rival, shnb, "typed")
 
 
+def test_without_node2vec_nothing_is_better_than_it(tmp_path: Path) -> None:
+    (block,) = blocks(found(tmp_path, result(netemb="shnb", after=0.33)))
+    assert written(main_table(block, "typed", "mrr"))[0][2] == "33.0*"
+    assert written(node2vec_table(block, "typed"))[0][2:4] == ["-", "33.0"]
+
+
 def test_the_rows_of_csv_and_json_are_the_results(tmp_path: Path) -> None:
     failed = result(status="failed", error="E")
     results = found(
