@@ -61,7 +61,12 @@ def _run(config: DictConfig, folder: Path) -> None:
             write_failed(folder, plain or _unresolved(config), text)
         _fail(folder, str(error) if isinstance(error, MohoneError) else f"{type(error).__name__}: {error}")
         if not isinstance(error, Exception):
-            raise SystemExit(130 if isinstance(error, KeyboardInterrupt) else 143) from None
+            raise SystemExit(130 if _interrupted(error) else 143) from None
+
+
+def _interrupted(error: BaseException) -> bool:
+    """Is it Ctrl-C, or the SystemExit that Lightning makes of it?"""
+    return isinstance(error, KeyboardInterrupt) or isinstance(error.__context__, KeyboardInterrupt)
 
 
 def _sweep() -> str | None:

@@ -198,7 +198,8 @@ class Stages:
         configs = {"netemb": self._plan.config} if self.has_netemb else {}
         configs["baseline"] = {**of_model, **self._pretrained.config}
         if self.has_infusion:
-            configs["infusion"] = {"infusion": self._config["infusion"], **of_model}
+            training = {**of_model["training"], "hold_epochs": 0}  # Relations are never re-trained on hold.
+            configs["infusion"] = {**of_model, "training": training, "infusion": self._config["infusion"]}
         trainer = {"trainer": self._config["trainer"]}
         return {name: _without_names({**config, **trainer}) for name, config in configs.items()}
 

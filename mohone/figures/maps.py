@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from mohone.errors import DataError
 from mohone.plotting import pyplot
 
 
@@ -26,10 +27,13 @@ def map_figure(
     Args:
         before, after: `(n_entities, width)`, vectors of the same space.
         entity: whose neighbourhood is drawn.
-        neighbors: `(k,)` its network neighbours.
+        neighbors: `(k,)` its network neighbours; -1: none.
         labels: of all entities.
         n_others: how many of the nearest by `before`, besides.
     """
+    neighbors = neighbors[neighbors >= 0]
+    if len(neighbors) == 0:
+        raise DataError(f"An entity must have network neighbours for a map, but {labels[entity]} has none.")
     plt = pyplot()
     distance = (before - before[entity]).norm(dim=1)
     nearest = [i for i in distance.argsort().tolist() if i != entity and i not in neighbors.tolist()]

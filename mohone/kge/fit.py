@@ -66,8 +66,16 @@ class BestWeights(Callback):
             if last and last["valid_mrr"] is None:
                 score = last["valid_mrr"] = pl_module.validation.mrr(pl_module.model)
                 self._consider(trainer, pl_module, score, epoch=len(pl_module.history))
-            if self._state:
-                pl_module.model.load_state_dict(self._state)
+            self._put_back(pl_module)
+
+    def on_fit_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:  # noqa: ARG002
+        """Put them back, too, where an earlier part had trained all epochs: Lightning trains none then."""
+        if isinstance(pl_module, KGEModule):
+            self._put_back(pl_module)
+
+    def _put_back(self, pl_module: KGEModule) -> None:
+        if self._state:
+            pl_module.model.load_state_dict(self._state)
 
     def _consider(self, trainer: pl.Trainer, pl_module: KGEModule, score: float, epoch: int) -> None:
         if score > pl_module.best_mrr:

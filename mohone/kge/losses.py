@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -31,7 +32,8 @@ class _AnswerSoftmax(torch.autograd.Function):
         for part in row_blocks(scores):
             block, weight = scores[part].to(loss.dtype), factor * row_weight[part].to(loss.dtype)
             absent = None if left_out is None else left_out[part]
-            top = block.amax(1, keepdim=True)
+            ranked = block if absent is None else block.masked_fill(absent, -math.inf)
+            top = ranked.amax(1, keepdim=True)
             grown = gradient[part] if scores.dtype == loss.dtype else torch.empty_like(block)
             torch.sub(block, top, out=grown)
             if factor != 1.0:

@@ -150,7 +150,8 @@ class KGEModule(pl.LightningModule):
         if not abs(loss) < _GREATEST_LOSS:
             raise TrainingError(
                 f"The loss must be finite and below {_GREATEST_LOSS:g}, but is {loss:g} in epoch "
-                f"{self.current_epoch + 1}: lower `training.lr` ({self.settings.lr:g})."
+                f"{self.current_epoch + 1}: lower the learning rate, {self.settings.lr:g} (`training.lr`; "
+                "when relations are re-trained, times `infusion.retrain_lr_factor`)."
             )
         return loss
 

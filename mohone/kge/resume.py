@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import time
 from pathlib import Path
 from typing import Any
@@ -53,5 +54,5 @@ def progress_in(path: Path | None) -> tuple[int, float]:
     try:
         state: dict[str, Any] = torch.load(path, weights_only=True, map_location="cpu")
         return int(state["epoch"]) + 1, float(state["state_dict"]["_extra_state"]["seconds"])
-    except (OSError, RuntimeError, ValueError, KeyError, EOFError):
+    except (OSError, RuntimeError, ValueError, KeyError, EOFError, pickle.UnpicklingError):
         return 0, 0.0

@@ -50,7 +50,7 @@ class ExactObjective(pl.LightningModule):
         super().__init__()
         self.rows, self.lr = rows, lr
         self.vectors = nn.Parameter(torch.randn(n_nodes, dim) * (1 / dim**0.5))
-        self.history = LossHistory(lr)
+        self.history = LossHistory(lr, "netemb.lr")
 
     def on_fit_start(self) -> None:
         """Bring the rows to where training is."""

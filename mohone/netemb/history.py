@@ -14,11 +14,12 @@ class LossHistory(list[dict[str, float]]):
 
     Args:
         lr: the learning rate that a broken training should lower.
+        key: its name in the configuration.
     """
 
-    def __init__(self, lr: float) -> None:
+    def __init__(self, lr: float, key: str) -> None:
         super().__init__()
-        self.lr = lr
+        self.lr, self.key = lr, key
         self._sum: Tensor | float = 0.0
         self._n_nodes = 0
 
@@ -38,7 +39,7 @@ class LossHistory(list[dict[str, float]]):
         if not math.isfinite(loss):
             raise TrainingError(
                 f"The network embedding's loss must be finite, but is {loss} in epoch {epoch}: lower "
-                f"`netemb.lr` ({self.lr:g})."
+                f"`{self.key}` ({self.lr:g})."
             )
         self.append({"epoch": epoch, "loss": loss})
         return loss

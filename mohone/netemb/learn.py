@@ -110,7 +110,11 @@ def learn(
     if len(batches) == 0:
         return module.vectors.detach().clone(), []
     n_epochs = max(settings.min_epochs, math.ceil(settings.min_steps / len(batches)))
-    place = {} if exact else {"accelerator": "cpu"}
+    place = {} if exact else {"accelerator": "cpu", "precision": "32-true"}
     trainer = make_trainer("netemb", one_process=True, max_epochs=n_epochs, **place)
-    trainer.fit(module, DataLoader(batches, batch_size=None))
+    n_threads = torch.get_num_threads()  # Drawing takes one of them for itself.
+    try:
+        trainer.fit(module, DataLoader(batches, batch_size=None))
+    finally:
+        torch.set_num_threads(n_threads)
     return module.vectors.detach(), list(module.history)

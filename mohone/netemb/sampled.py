@@ -112,19 +112,13 @@ class SampledObjective(pl.LightningModule):
         self.automatic_optimization = False
         self.lr = lr
         self.vectors = nn.Parameter(torch.randn(n_nodes, dim) * (1 / dim**0.5), requires_grad=False)
-        self.history = LossHistory(lr)
+        self.history = LossHistory(lr, "netemb.sampled_lr")
         self.squares = torch.zeros(n_nodes, dim)
         self._step = 0
-        self._n_threads = torch.get_num_threads()
 
     def on_fit_start(self) -> None:
         """Learn on one core and leave another to the thread that draws: sums are the same on any number."""
-        self._n_threads = torch.get_num_threads()
         torch.set_num_threads(1)
-
-    def teardown(self, stage: str) -> None:  # noqa: ARG002
-        """Take the cores back, also after a failure."""
-        torch.set_num_threads(self._n_threads)
 
     @torch.no_grad()
     def training_step(self, batch: PairBatch, batch_idx: int) -> None:  # noqa: ARG002

@@ -75,12 +75,12 @@ class Cell:
     Attributes:
         results: by seed, those that ended well.
         folders: of these.
-        failed: did a job of it fail?
+        failed: seeds of which a job failed.
     """
 
     results: dict[int, Plain] = field(default_factory=dict)
     folders: dict[int, Path] = field(default_factory=dict)
-    failed: bool = False
+    failed: set[int] = field(default_factory=set)
 
     def figures(self, which: str, setting: str, metric: str) -> dict[int, float]:
         """A metric of `baseline` or `infused` by seed."""
@@ -96,7 +96,8 @@ class Cell:
         star = all(is_gain(result["significance"][setting][metric]) for result in infused)
         found = number(list(self.figures("infused", setting, metric).values()))
         unmoved = all(result["selection"]["beta"] == 0 for result in infused)
-        return found and found._replace(star=star, unmoved=unmoved, partial=self.failed)
+        partial = bool(self.failed - self.results.keys())
+        return found and found._replace(star=star, unmoved=unmoved, partial=partial)
 
     def gain(self, setting: str, metric: str, relative: bool = False) -> Number | None:
         """Over the baselines of the same seeds, in points or as a share of them."""
@@ -171,7 +172,7 @@ def _add(block: Block, path: Path, result: Plain) -> None:
     model, seed, folder = result["kge_model"], result["seed"], path.parent
     cell = block.cells.setdefault((model, Way(result["netemb"], result["infusion"])), Cell())
     if result["status"] != "ok":
-        cell.failed = True
+        cell.failed.add(seed)
         return
     if seed in cell.results:
         _check_same(_keys(cell.results[seed]), _keys(result), cell.folders[seed], folder)

@@ -41,7 +41,7 @@ def _chart(block: Block, setting: str, metric: str, folder: Path) -> Path:
     axes.set_ylabel(f"{METRICS[metric]}, {setting}")
     axes.set_title(f"{block.title}\n* p < 0.05", fontsize=8)
     axes.legend(fontsize=8, ncols=len(series), loc="lower center")
-    path = folder / f"{block.dataset}-{block.recipe}-{setting}-{metric.replace('@', '')}.png"
+    path = folder / f"{block.dataset}-{block.recipe}-{block.training}-{setting}-{metric.replace('@', '')}.png"
     with replacing(path) as part:
         figure.savefig(part, format="png", dpi=120)
     plt.close(figure)

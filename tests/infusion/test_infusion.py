@@ -1,5 +1,7 @@
 """The callback and the choice of the grid, on a small trained baseline."""
 
+from typing import Any
+
 import pytest
 import torch
 
@@ -9,9 +11,11 @@ from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.graph.nearest import nearest_neighbors
 from mohone.infusion import Retrofit
 from mohone.infusion.callback import RetrofitCallback
+from mohone.infusion.infuse import infuse
 from mohone.infusion.retrofit import retrofit
 from mohone.infusion.selection import Selection, select
-from mohone.kge import NegativeSampling, TransE
+from mohone.kge import KGEModel, NegativeSampling, TransE, TransR
+from mohone.kge.module import FitSettings
 from tests.kge.test_fit import new_transe, settings, train
 
 REGIME = NegativeSampling(64, inverse_temperature=4.0)
@@ -36,6 +40,31 @@ def test_entities_are_retrofitted_and_only_relations_are_trained(
     assert info["best_epoch"] > 0
     assert torch.equal(model.entity, retrofit(entity, nearest[:, :4], 0.5))
     assert not torch.equal(model.relation, relation)
+
+
+def test_a_model_that_began_on_hold_is_retrained_as_itself(
+    umls: KnowledgeGraph, nearest: torch.Tensor
+) -> None:
+    torch.manual_seed(0)
+    model = TransR(umls.n_entities, umls.n_relations, 16)
+    fitted = settings(max_epochs=6, hold_epochs=3)
+    train(umls, model, REGIME, fitted)
+    projection = model.projection.detach().clone()
+    chosen = Retrofit(
+        [4], [0.1], 1.0, 10, "both", "cosine", retrain_epochs=3, retrain_patience=9, retrain_lr_factor=1.0
+    )
+    on_hold = []
+
+    def refit(model: KGEModel, settings: FitSettings, **arguments: Any) -> dict[str, Any]:
+        info = train(umls, model, REGIME, settings, **arguments)
+        on_hold.append(model.on_hold)
+        return info
+
+    mrr = LinkPrediction(umls, "valid", ("filtered",)).mrr
+    infused, info = infuse(model, nearest, chosen, fitted, mrr, refit)
+    assert on_hold == [False]
+    assert info["retraining"]["best_epoch"] > 0
+    assert not torch.equal(infused.get_parameter("projection"), projection)
 
 
 def test_the_retrofitted_state_competes_with_the_retrained(

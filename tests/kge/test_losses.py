@@ -56,6 +56,14 @@ def test_answer_softmax_equals_the_loop_with_its_gradient(
     torch.testing.assert_close(ours.grad, loops.grad)
 
 
+def test_what_is_left_out_may_score_far_above_the_rest() -> None:
+    scores = torch.tensor([[500.0, 1.0, 0.0]])
+    left_out = torch.tensor([[True, False, False]])
+    first, one = torch.tensor([0]), torch.tensor([1])
+    loss = answer_softmax(scores, first, one, torch.ones(1), left_out=left_out)
+    torch.testing.assert_close(loss, torch.tensor(1.0).exp().add(1).log() - 1)
+
+
 def test_answer_softmax_of_many_blocks_equals_one() -> None:
     torch.manual_seed(0)
     scores = torch.randn(700, 900, dtype=torch.float64, requires_grad=True)  # More than one block.

@@ -93,12 +93,24 @@ def test_two_epochs_then_four_are_four(umls: KnowledgeGraph, tmp_path: Path) -> 
     assert module.progress_in(path)[0] == 4
 
 
-def test_a_file_that_is_no_state_is_passed_over(umls: KnowledgeGraph, tmp_path: Path) -> None:
+@pytest.mark.parametrize("content", [b"", b"half of something", b"garbage", b"PK\x03\x04", b"\x80\x02"])
+def test_a_file_that_is_no_state_is_passed_over(umls: KnowledgeGraph, tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "p.ckpt"
-    path.write_bytes(b"half of something")
+    path.write_bytes(content)
     info = train(umls, new(umls), REGIMES[0], settings(max_epochs=1), progress=path)
     assert len(info["history"]) == 1
     assert module.progress_in(None) == module.progress_in(tmp_path / "none") == (0, 0.0)
+
+
+def test_a_training_that_had_ended_ends_with_its_best_weights(umls: KnowledgeGraph, tmp_path: Path) -> None:
+    bad = settings(max_epochs=9, schedule="constant", lr=0.5, patience=1)
+    path = tmp_path / "p.ckpt"
+    wanted, again = new(umls), new(umls)
+    info = train(umls, wanted, REGIMES[0], bad, progress=path)
+    assert info["best_epoch"] < len(info["history"])  # Else the last weights are the best.
+    whole = dataclasses.replace(bad, max_epochs=len(info["history"]))
+    assert what(train(umls, again, REGIMES[0], whole, progress=path)) == what(info)
+    assert_same(again, wanted)
 
 
 def test_early_stopping_counts_over_the_parts(

@@ -1,7 +1,9 @@
 import math
 from dataclasses import replace
+from typing import Any
 
 import pytest
+import pytorch_lightning as pl
 import torch
 from torch import nn
 
@@ -184,8 +186,23 @@ def test_large_graphs_are_sampled() -> None:
 
 
 def test_a_broken_sampled_training_stops(umls_network: Graph) -> None:
-    with pytest.raises(TrainingError, match=r"must be finite, but is .* lower `netemb.lr`"):
-        embed(umls_network, SharedNeighborhood(5.0), replace(SAMPLED, sampled_lr=1e20))
+    n_threads = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        with pytest.raises(TrainingError, match=r"must be finite, but is .* lower `netemb.sampled_lr`"):
+            embed(umls_network, SharedNeighborhood(5.0), replace(SAMPLED, sampled_lr=1e20))
+        assert torch.get_num_threads() == 2  # Learning had taken one for itself.
+    finally:
+        torch.set_num_threads(n_threads)
+
+
+def test_draws_are_learned_from_in_full_precision_alone(umls_network: Graph) -> None:
+    def mixed(*labels: Any, **arguments: Any) -> pl.Trainer:
+        return trainer(*labels, **{"precision": "bf16-mixed", **arguments})
+
+    torch.manual_seed(0)
+    found, _ = learn(umls_network, SharedNeighborhood(5.0), mixed, SAMPLED, seed=0)
+    assert torch.equal(found, embed(umls_network, SharedNeighborhood(5.0), SAMPLED))
 
 
 def test_small_graphs_get_many_epochs_and_large_ones_a_few(umls_network: Graph) -> None:

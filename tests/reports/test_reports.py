@@ -187,6 +187,11 @@ def test_node2vec_is_compared_query_by_query(tmp_path: Path) -> None:
     assert not is_better(rival, shnb, "typed")
 
 
+def test_a_seed_that_failed_at_first_and_ended_later_is_whole(tmp_path: Path) -> None:
+    (block,) = blocks(found(tmp_path, result(status="failed", error="E"), result(after=0.33)))
+    assert written(main_table(block, "typed", "mrr"))[0][2] == "33.0*"
+
+
 def test_without_node2vec_nothing_is_better_than_it(tmp_path: Path) -> None:
     (block,) = blocks(found(tmp_path, result(netemb="shnb", after=0.33)))
     assert written(main_table(block, "typed", "mrr"))[0][2] == "33.0*"
@@ -246,8 +251,8 @@ def test_charts_have_a_file_for_each_metric(tmp_path: Path) -> None:
     found(tmp_path, result(), result("complex", "struct"))
     assert main([str(tmp_path), "--format", "png", "--setting", "typed"]) == 0
     assert {path.name for path in tmp_path.glob("*.png")} == {
-        "fb15k237-paper-typed-mrr.png",
-        "fb15k237-paper-typed-hits10.png",
+        "fb15k237-paper-negative_sampling-typed-mrr.png",
+        "fb15k237-paper-negative_sampling-typed-hits10.png",
     }
 
 
