@@ -70,7 +70,8 @@ def infuse(
         "selection": selection.to_dict(),
         "objective": _objective(model, callback) if selection.beta else [],
     }
-    if selection.beta == 0 or chosen.retrain_epochs == 0:
+    stays = selection.beta == 0 and not chosen.retrain_unmoved
+    if stays or chosen.retrain_epochs == 0:
         callback.retrofit_and_freeze(model)
         info["selection"]["valid_mrr_infused"] = selection.valid_mrr_retrofitted
         return model, info

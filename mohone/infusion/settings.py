@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mohone.errors import ConfigError, require_choice, require_float, require_int
+from mohone.errors import ConfigError, require_bool, require_choice, require_float, require_int
 from mohone.graph.nearest import METRICS
 from mohone.infusion.retrofit import check_pulls
 from mohone.infusion.sides import SIDES
@@ -26,6 +26,8 @@ class Retrofit:
         retrain_patience: validations without a new best after which re-training stops.
         retrain_lr_factor: its learning rate as a share of `training.lr`.
         thaw_epoch: epoch of re-training from which entities move again; None: never.
+        retrain_unmoved: are relations re-trained also where nothing moved (at a beta of 0)? Then the infusion
+            is the control of another's gain: what of it is more training.
     """
 
     neighbors: Sequence[int]
@@ -38,6 +40,7 @@ class Retrofit:
     retrain_patience: int
     retrain_lr_factor: float
     thaw_epoch: int | None = None
+    retrain_unmoved: bool = False
 
     def __post_init__(self) -> None:
         for name in ("neighbors", "beta", "side"):
@@ -59,3 +62,4 @@ class Retrofit:
         require_float("infusion.retrain_lr_factor", self.retrain_lr_factor, strict=True)
         if self.thaw_epoch is not None:
             require_int("infusion.thaw_epoch", self.thaw_epoch, 0)
+        require_bool("infusion.retrain_unmoved", self.retrain_unmoved)

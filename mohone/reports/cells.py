@@ -29,6 +29,7 @@ LABELS = {
     "node2vec": "Node2vec",
     "deepwalk": "DeepWalk",
 }
+CONTROL = "retrain"  # The infusion that moves nothing.
 
 
 class AmbiguousError(MohoneError):
@@ -64,6 +65,8 @@ class Way(NamedTuple):
     @property
     def label(self) -> str:
         """For the head of a column."""
+        if self.infusion == CONTROL:
+            return "re-trained alone"
         name = LABELS.get(self.netemb, self.netemb)
         return name if self.infusion == "retrofit" else f"{name} ({self.infusion})"
 
@@ -95,7 +98,9 @@ class Cell:
         infused = [result for result in self.results.values() if result["infused"]]
         star = all(is_gain(result["significance"][setting][metric]) for result in infused)
         found = number(list(self.figures("infused", setting, metric).values()))
-        unmoved = all(result["selection"]["beta"] == 0 for result in infused)
+        unmoved = all(
+            result["selection"]["beta"] == 0 and result["infusion"] != CONTROL for result in infused
+        )
         partial = bool(self.failed - self.results.keys())
         return found and found._replace(star=star, unmoved=unmoved, partial=partial)
 

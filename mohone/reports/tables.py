@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mohone.reports.cells import LABELS, MODELS, Block, Cell, Number, Way, is_better
+from mohone.reports.cells import CONTROL, LABELS, MODELS, Block, Cell, Number, Way, is_better
 from mohone.reports.reference import PAPER, PUBLISHED
 
 METRICS = {"mrr": "MRR", "hits@10": "Hits@10"}
 PAPERS_SETTING = "typed"
 SHNB, STRUCT, NODE2VEC = (Way(name, "retrofit") for name in ("shnb", "struct", "node2vec"))
+RETRAINED = Way("shnb", CONTROL)
 Value = str | Number | None  # None: missing.
 
 
@@ -23,7 +24,7 @@ class Table:
 
 
 def tables_of(block: Block, against_paper: bool = False) -> list[Table]:
-    """All tables of a block: typed as in the paper, node2vec's comparison, filtered.
+    """All tables of a block: typed as in the paper, SHNB beside node2vec and its control, filtered.
 
     Args:
         block: the results.
@@ -32,7 +33,9 @@ def tables_of(block: Block, against_paper: bool = False) -> list[Table]:
     paper = against_paper and block.dataset in PAPER
     out = [main_table(block, PAPERS_SETTING, metric, paper) for metric in METRICS]
     if paper or NODE2VEC in block.ways:
-        out.append(node2vec_table(block, PAPERS_SETTING, paper))
+        out.append(rival_table(block, NODE2VEC, PAPERS_SETTING, paper))
+    if RETRAINED in block.ways:
+        out += [rival_table(block, RETRAINED, setting, paper) for setting in (PAPERS_SETTING, "filtered")]
     out += [main_table(block, "filtered", metric, paper) for metric in METRICS]
     if paper:
         out += [paper_table(block, metric) for metric in METRICS]
@@ -44,7 +47,7 @@ def main_table(block: Block, setting: str, metric: str, whole: bool = False) -> 
 
     Filtered figures stand beside the best published baseline, if one is known.
     """
-    ways = [way for way in block.ways if way != NODE2VEC] or block.ways
+    ways = [way for way in block.ways if way not in (NODE2VEC, RETRAINED)] or block.ways
     if whole:
         ways = [SHNB, STRUCT, *(way for way in ways if way not in (SHNB, STRUCT))]
     published = PUBLISHED.get(block.dataset, {}).get(metric) if setting == "filtered" else None
@@ -63,21 +66,22 @@ def main_table(block: Block, setting: str, metric: str, whole: bool = False) -> 
     return Table(f"{block.title}: {METRICS[metric]}, {setting}", tuple(header), rows)
 
 
-def node2vec_table(block: Block, setting: str, whole: bool = False) -> Table:
-    """SHNB beside node2vec: the paper's table 3, the star now a gain over node2vec."""
-    header = ("Model", "Baseline", "+Node2vec", "+SHNB", "SHNB vs Node2vec abs.", "SHNB vs Node2vec rel.")
+def rival_table(block: Block, rival: Way, setting: str, whole: bool = False) -> Table:
+    """SHNB beside node2vec (the paper's table 3) or the control; the star is now a gain over that."""
+    versus = f"SHNB vs {rival.label}"
+    header = ("Model", "Baseline", f"+{rival.label}", "+SHNB", f"{versus} abs.", f"{versus} rel.")
     rows: list[tuple[Value, ...]] = []
     for model in _models(block, whole):
-        ours, theirs = (_infused(block, model, way, setting, "mrr") for way in (SHNB, NODE2VEC))
-        cell, rival = (block.cells.get((model, way)) for way in (SHNB, NODE2VEC))
+        ours, theirs = (_infused(block, model, way, setting, "mrr") for way in (SHNB, rival))
+        cell, other = (block.cells.get((model, way)) for way in (SHNB, rival))
         if isinstance(ours, Number):
-            ours = ours._replace(star=bool(cell and rival and is_better(cell, rival, setting)))
+            ours = ours._replace(star=bool(cell and other and is_better(cell, other, setting)))
         if isinstance(theirs, Number):
             theirs = theirs._replace(star=False)
         differences = (_difference(theirs, ours, relative) for relative in (False, True))
         baseline = block.baseline(model, setting, "mrr")
         rows.append((LABELS.get(model, model), baseline, theirs, ours, *differences))
-    return Table(f"{block.title}: SHNB and node2vec, MRR, {setting}", header, rows)
+    return Table(f"{block.title}: SHNB and {rival.label}, MRR, {setting}", header, rows)
 
 
 def paper_table(block: Block, metric: str) -> Table:

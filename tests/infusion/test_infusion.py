@@ -67,6 +67,25 @@ def test_a_model_that_began_on_hold_is_retrained_as_itself(
     assert not torch.equal(infused.get_parameter("projection"), projection)
 
 
+@pytest.mark.parametrize("retrain_unmoved", [False, True])
+def test_the_control_trains_relations_and_moves_nothing(
+    umls: KnowledgeGraph, nearest: torch.Tensor, retrain_unmoved: bool
+) -> None:
+    model = new_transe(umls)
+    entity, relation = model.entity.detach().clone(), model.relation.detach().clone()
+    retraining = {"retrain_epochs": 2, "retrain_patience": 1, "retrain_lr_factor": 1.0}
+    chosen = Retrofit([1], [0], 1.0, 10, "both", "cosine", **retraining, retrain_unmoved=retrain_unmoved)
+    mrr = LinkPrediction(umls, "valid", ("filtered",)).mrr
+
+    def refit(model: KGEModel, settings: FitSettings, **arguments: Any) -> dict[str, Any]:
+        return train(umls, model, REGIME, settings, **arguments)
+
+    infused, info = infuse(model, nearest, chosen, settings(), mrr, refit)
+    assert info["selection"]["beta"] == 0
+    assert torch.equal(infused.get_parameter("entity"), entity)
+    assert torch.equal(infused.get_parameter("relation"), relation) is not retrain_unmoved
+
+
 def test_the_retrofitted_state_competes_with_the_retrained(
     umls: KnowledgeGraph, nearest: torch.Tensor
 ) -> None:

@@ -14,7 +14,7 @@ from mohone.reports.cells import AmbiguousError, Number, Way, blocks, is_better
 from mohone.reports.formats import rows_of, to_csv, to_latex, to_markdown
 from mohone.reports.jobs import jobs_table
 from mohone.reports.reference import PAPER, PUBLISHED
-from mohone.reports.tables import main_table, node2vec_table, paper_table, tables_of
+from mohone.reports.tables import NODE2VEC, RETRAINED, main_table, paper_table, rival_table, tables_of
 from mohone.results import RANKS, read_results
 
 SETTINGS = ("filtered", "typed", "typed_train")
@@ -176,12 +176,19 @@ def test_two_results_of_one_cell_are_refused(tmp_path: Path, capsys: pytest.Capt
 def test_node2vec_is_compared_query_by_query(tmp_path: Path) -> None:
     results = found(tmp_path, result(netemb="shnb", after=0.33), result(netemb="node2vec", after=0.31))
     (block,) = blocks(results)
-    assert written(node2vec_table(block, "typed"))[0] == ["TransE", "30.0", "31.0", "33.0", "+2.0", "+6.5%"]
+    assert written(rival_table(block, NODE2VEC, "typed"))[0] == [
+        "TransE",
+        "30.0",
+        "31.0",
+        "33.0",
+        "+2.0",
+        "+6.5%",
+    ]
     rng = np.random.default_rng(0)
     ranks = rng.integers(2, 50, 400).astype(np.float32)
     for folder, each in (("0", ranks - 1), ("1", ranks)):
         np.savez_compressed(tmp_path / folder / RANKS, **{"infused/typed": each})
-    assert written(node2vec_table(block, "typed"))[0][3] == "33.0*"
+    assert written(rival_table(block, NODE2VEC, "typed"))[0][3] == "33.0*"
     shnb, rival = (block.cells["transe", Way(name, "retrofit")] for name in ("shnb", "node2vec"))
     assert is_better(shnb, rival, "typed")
     assert not is_better(rival, shnb, "typed")
@@ -192,10 +199,26 @@ def test_a_seed_that_failed_at_first_and_ended_later_is_whole(tmp_path: Path) ->
     assert written(main_table(block, "typed", "mrr"))[0][2] == "33.0*"
 
 
+def test_the_control_of_a_gain_has_a_table_of_its_own(tmp_path: Path) -> None:
+    control = result(after=0.31, infusion="retrain", selection={"beta": 0.0})
+    (block,) = blocks(found(tmp_path, result(after=0.33), control))
+    assert "re-trained" not in str(main_table(block, "typed", "mrr"))
+    assert written(rival_table(block, RETRAINED, "typed"))[0] == [
+        "TransE",
+        "30.0",
+        "31.0",
+        "33.0",
+        "+2.0",
+        "+6.5%",
+    ]
+    titles = [table.title for table in tables_of(block)]
+    assert sum("SHNB and re-trained alone" in title for title in titles) == 2
+
+
 def test_without_node2vec_nothing_is_better_than_it(tmp_path: Path) -> None:
     (block,) = blocks(found(tmp_path, result(netemb="shnb", after=0.33)))
     assert written(main_table(block, "typed", "mrr"))[0][2] == "33.0*"
-    assert written(node2vec_table(block, "typed"))[0][2:4] == ["-", "33.0"]
+    assert written(rival_table(block, NODE2VEC, "typed"))[0][2:4] == ["-", "33.0"]
 
 
 def test_the_rows_of_csv_and_json_are_the_results(tmp_path: Path) -> None:
