@@ -75,7 +75,7 @@ def read_vectors(path: Path) -> tuple[list[str], Tensor]:
                 return json.loads(file.metadata()["names"]), file.get_tensor("vectors").float()
         with path.open(encoding="utf-8") as lines:
             n, dim = (int(x) for x in next(lines).split())
-            rows = [line.rstrip("\n").rsplit(" ", dim) for line in lines]
+            rows = [line.rstrip(" \n").rsplit(" ", dim) for line in lines]  # word2vec ends lines in blanks.
         vectors = torch.tensor([[float(x) for x in row[1:]] for row in rows]).reshape(-1, dim)
         if len(rows) != n:
             raise ValueError(f"{n} rows are announced and {len(rows)} are there")

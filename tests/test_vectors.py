@@ -25,6 +25,12 @@ def test_word2vec_text(tmp_path: Path) -> None:
     assert (tmp_path / "v.txt").read_text() == "2 2\na 1 -0.5\nb_c 0.25 2\n"
 
 
+def test_word2vec_ends_its_lines_in_blanks(tmp_path: Path) -> None:
+    (tmp_path / "v.txt").write_text("2 2\na 1 2 \nb 3 4 \n", encoding="utf-8")
+    names, vectors = read_vectors(tmp_path / "v.txt")
+    assert (names, vectors.tolist()) == (["a", "b"], [[1.0, 2.0], [3.0, 4.0]])
+
+
 def test_bad_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(
         ConfigError, match=r"ending must be one of \.npz, \.safetensors, \.txt, but is '\.csv'"

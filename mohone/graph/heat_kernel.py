@@ -99,11 +99,15 @@ class HeatKernel:
 
     def _apply(self, block: Tensor) -> Tensor:
         """`Psi^T block` by the three-term recurrence of the Chebyshev polynomials."""
-        before, now = block, spmm(self._operator, block)
-        out = block * float(self._coefficients[0])
-        for coefficient in self._coefficients[1:]:
-            out.add_(now, alpha=float(coefficient))
-            before, now = now, spmm(self._operator, now).mul_(2.0).sub_(before)
+        first, *others = (float(coefficient) for coefficient in self._coefficients)
+        out = block * first
+        before, now = None, block
+        for coefficient in others:
+            after = spmm(self._operator, now)
+            if before is not None:
+                after.mul_(2.0).sub_(before)
+            before, now = now, after
+            out.add_(now, alpha=coefficient)
         return out
 
 

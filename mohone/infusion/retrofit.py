@@ -12,6 +12,9 @@ The map contracts by `beta / (alpha + beta)`, hence both have the same, only fix
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import chain
+
 import torch
 from torch import Tensor
 
@@ -30,7 +33,7 @@ def retrofit(
 
     Args:
         vectors: `(n, ...)`, the paper's q^; any shape of row.
-        neighbors: `(n, k)` row numbers; a row of -1 has no neighbours and stays as it is.
+        neighbors: `(n, k)` row numbers; -1, at the end of a row: none. A row without any stays as it is.
         beta: total pull of the neighbours, >= 0; 0 changes nothing.
         alpha: pull of the row's own first value, > 0.
         iterations: of the update; the paper's 10 leave an error of at most `(beta / (alpha + beta))^10`.
@@ -38,19 +41,30 @@ def retrofit(
     Returns:
         a new tensor like `vectors`.
     """
+    now = vectors
+    for now in retrofit_steps(vectors, neighbors, beta, alpha, iterations):  # noqa: B007
+        pass
+    return now
+
+
+def retrofit_steps(
+    vectors: Tensor, neighbors: Tensor, beta: float, alpha: float, iterations: int
+) -> Iterator[Tensor]:
+    """The vectors after each iteration of `retrofit`."""
     beta, alpha = check_pulls(beta, alpha)
     require_int("infusion.iterations", iterations, 1)
     neighbors = neighbors.to(vectors.device)
     first = vectors.detach().reshape(len(vectors), -1)
     if beta == 0 or neighbors.shape[1] == 0:
-        return vectors.detach().clone()
+        yield from (vectors.detach().clone() for _ in range(iterations))
+        return
     pull = neighbor_matrix(neighbors, beta / (alpha + beta))
     alone = neighbors[:, :1] < 0
     anchor = first * torch.where(alone, 1.0, alpha / (alpha + beta))
     now = first
     for _ in range(iterations):
         now = spmm(pull, now).add_(anchor)
-    return now.reshape(vectors.shape).to(vectors.dtype)
+        yield now.reshape(vectors.shape).to(vectors.dtype)
 
 
 def check_pulls(beta: object, alpha: object) -> tuple[float, float]:
@@ -69,9 +83,11 @@ def objective(vectors: Tensor, first: Tensor, neighbors: Tensor, beta: float, al
     """The paper's eq. 3: `sum_i alpha |q_i - q^_i|^2 + sum_j beta_ij |q_i - q_j|^2`."""
     vectors, first = vectors.flatten(1), first.flatten(1)
     total = alpha * float((vectors - first).square().sum())
-    linked = (neighbors[:, :1] >= 0).flatten()
-    for column in neighbors[linked].T:
-        total += beta / neighbors.shape[1] * float((vectors[linked] - vectors[column]).square().sum())
+    pulls = beta / (neighbors >= 0).sum(1).clamp(min=1)
+    for column in neighbors.T:
+        linked = column >= 0
+        squares = (vectors[linked] - vectors[column[linked]]).square().sum(1)
+        total += float((pulls[linked] * squares).sum())
     return total
 
 
@@ -79,16 +95,13 @@ def objective_curve(
     first: Tensor, neighbors: Tensor, beta: float, alpha: float, iterations: int
 ) -> list[float]:
     """The objective before the update and after each of its iterations: `iterations + 1` values."""
-    return [
-        objective(retrofit(first, neighbors, beta, alpha, i) if i else first, first, neighbors, beta, alpha)
-        for i in range(iterations + 1)
-    ]
+    steps = chain([first], retrofit_steps(first, neighbors, beta, alpha, iterations))
+    return [objective(step, first, neighbors, beta, alpha) for step in steps]
 
 
 def neighbor_matrix(neighbors: Tensor, total: float) -> Tensor:
-    """The `(n, n)` sparse matrix with `total / k` at each row's k neighbours."""
-    n, k = neighbors.shape
-    row = torch.arange(n, device=neighbors.device).repeat_interleave(k)
-    linked = neighbors.flatten() >= 0
-    column = neighbors.flatten()[linked]
-    return csr_matrix(row[linked], column, torch.full((len(column),), total / k, device=column.device), n)
+    """The `(n, n)` sparse matrix with `total / k` at each row's k neighbours, as many as it has."""
+    linked = neighbors >= 0
+    row, _ = linked.nonzero(as_tuple=True)
+    each = (total / linked.sum(1).double())[row].float()
+    return csr_matrix(row, neighbors[linked], each, len(neighbors))

@@ -8,7 +8,7 @@ from scipy.sparse.linalg import spsolve
 
 from mohone.errors import ConfigError
 from mohone.graph.nearest import nearest_neighbors
-from mohone.infusion.retrofit import objective, retrofit
+from mohone.infusion.retrofit import objective, objective_curve, retrofit
 
 TWO = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
 EACH_OTHER = torch.tensor([[1], [0]])
@@ -74,6 +74,28 @@ def test_tables_of_any_shape() -> None:
     neighbors = nearest_neighbors(torch.randn(5, 2), 2).rows
     flat = retrofit(matrices.flatten(1), neighbors, 0.3)
     torch.testing.assert_close(retrofit(matrices, neighbors, 0.3), flat.reshape(5, 2, 3))
+
+
+def test_a_row_of_fewer_neighbours_is_drawn_as_far() -> None:
+    torch.manual_seed(0)
+    first = torch.randn(3, 4)
+    short, whole = torch.tensor([[1, -1], [2, 0], [-1, -1]]), torch.tensor([[1], [0], [0]])
+    assert torch.equal(
+        retrofit(first, short, 0.5, iterations=1)[0], retrofit(first, whole, 0.5, iterations=1)[0]
+    )
+    pulls = 0.5 * (first[0] - first[1]).square().sum()
+    pulls += 0.25 * ((first[1] - first[2]).square().sum() + (first[1] - first[0]).square().sum())
+    assert objective(first, first, short, beta=0.5) == pytest.approx(float(pulls))
+
+
+def test_the_curve_is_the_objective_of_each_iteration() -> None:
+    torch.manual_seed(0)
+    first, neighbors = torch.randn(6, 4), torch.randint(6, (6, 3))
+    wanted = [objective(first, first, neighbors, 0.5, 2.0)]
+    wanted += [
+        objective(retrofit(first, neighbors, 0.5, 2.0, i), first, neighbors, 0.5, 2.0) for i in (1, 2, 3)
+    ]
+    assert objective_curve(first, neighbors, 0.5, 2.0, 3) == wanted
 
 
 def test_mutual_neighbours_lower_the_objective() -> None:
