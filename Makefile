@@ -42,8 +42,8 @@ paper: $(STAMP) ## Keep the results, tables and charts of TABLE in outputs/paper
 		$(BIN)/python -m mohone.report "$(TABLE)" --format png --setting $$setting --out outputs/paper; \
 	done
 
-test: $(STAMP) ## Run the tests
-	$(BIN)/python -m pytest
+test: $(STAMP) ## Run the tests, in up to four processes
+	OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
 bench: $(STAMP) ## Time models beside PyKEEN's on DATA/fb15k-237 (DATA=FOLDER), into outputs/bench
 	@test -d "$(DATA)/fb15k-237" || { echo "DATA must be a folder with fb15k-237 in it, but is $(DATA)."; exit 1; }
