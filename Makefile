@@ -6,11 +6,14 @@ STAMP := $(VENV)/.installed
 EXTRAS ?= dev
 DATA ?= $(or $(MOHONE_DATA),$(HOME)/.cache/mohone)
 TABLE ?= outputs/table
+STRENGTH ?= outputs/strength
+SCALES ?= outputs/scales
+FIGURE = $(BIN)/python -m mohone.figure
 PEERS := .venv-peers
 TABLE_SWEEP = $(BIN)/python -m mohone.run -m experiment=table "data_dir=$(DATA)" "hydra.sweep.dir=$(TABLE)"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run table paper test bench bench-networks lint format clean
+.PHONY: help setup run table paper figures test bench bench-networks lint format clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,7 +35,7 @@ table: $(STAMP) ## The paper's tables from DATA (or a download) into TABLE (hour
 	$(BIN)/python -m mohone.report "$(TABLE)" --format markdown --against paper --out "$(TABLE)" \
 		&& test $$first = 0 -a $$second = 0
 
-paper: $(STAMP) ## Keep the results, tables and charts of TABLE in outputs/paper
+paper: $(STAMP) ## Keep the results, tables and charts of TABLE in outputs/paper, and its MRR in the README
 	$(BIN)/python scripts/collect_results.py "$(TABLE)" outputs/paper
 	$(BIN)/python -m mohone.report outputs/paper --format csv --out outputs/paper
 	for form in markdown latex; do \
@@ -41,6 +44,17 @@ paper: $(STAMP) ## Keep the results, tables and charts of TABLE in outputs/paper
 	for setting in typed filtered; do \
 		$(BIN)/python -m mohone.report "$(TABLE)" --format png --setting $$setting --out outputs/paper; \
 	done
+	$(BIN)/python scripts/readme_tables.py outputs/paper README.md
+
+figures: $(STAMP) ## The other pictures of outputs/paper: of TABLE, outputs/strength and outputs/scales
+	$(FIGURE) barbell --out outputs/paper/barbell.png
+	$(FIGURE) map "$(TABLE)/strong/fb15k237/transe-shnb-retrofit-0" --entity "Special Effects Supervisor" \
+		--labels "$(DATA)/fb15k-237/entity_labels.tsv" --out outputs/paper/map.png
+	for kind in grid degree; do \
+		$(FIGURE) $$kind "$(TABLE)/paper/wn18rr/complex-shnb-retrofit-0" --out outputs/paper/$$kind.png; \
+	done
+	$(FIGURE) strength "$(STRENGTH)" --out outputs/paper/strength.png
+	$(FIGURE) scale "$(SCALES)" --out outputs/paper/scale.png
 
 test: $(STAMP) ## Run the tests, in up to four processes
 	OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile

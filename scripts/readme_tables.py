@@ -1,0 +1,43 @@
+"""Put the MRR tables of the results in a folder between the marks of the README.
+
+    python scripts/readme_tables.py outputs/paper README.md
+
+Recipe `paper` is shown typed, as the paper's tables are, the others filtered, as published figures are.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from mohone.files import write_text
+from mohone.reports.cells import blocks
+from mohone.reports.formats import LEGEND, to_markdown
+from mohone.reports.tables import main_table
+from mohone.results import read_results
+
+BEGIN, END = "<!-- tables -->", "<!-- end of tables -->"
+SETTINGS = {"paper": "typed", "strong": "filtered"}
+
+
+def tables(folder: Path) -> str:
+    """A caption and a Markdown table for each data set and recipe below the folder."""
+    parts = [LEGEND]
+    for block in sorted(blocks(read_results([folder])), key=lambda block: (block.dataset, block.recipe)):
+        text = to_markdown([main_table(block, SETTINGS.get(block.recipe, "filtered"), "mrr", whole=True)])
+        caption, table = text[text.index("### ") + 4 :].split("\n", 1)
+        parts.append(f"{caption}:\n{table.rstrip()}")
+    return "\n\n".join(parts)
+
+
+def main(folder: Path, readme: Path) -> int:
+    """Replace what stands between the marks; the exit code."""
+    text = readme.read_text(encoding="utf-8")
+    before, rest = text.split(BEGIN)
+    _, after = rest.split(END)
+    write_text(readme, f"{before}{BEGIN}\n{tables(folder)}\n\n{END}{after}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*map(Path, sys.argv[1:])))

@@ -1,0 +1,26 @@
+"""The tables that the README shows are those of the results kept beside it."""
+
+from pathlib import Path
+
+import pytest
+
+from readme_tables import main
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_readme_shows_the_kept_results(tmp_path: Path) -> None:
+    shown = (ROOT / "README.md").read_text(encoding="utf-8")
+    copy = tmp_path / "README.md"
+    copy.write_text(shown, encoding="utf-8")
+    assert main(ROOT / "outputs" / "paper", copy) == 0
+    assert copy.read_text(encoding="utf-8") == shown
+    assert "| TransE " in shown
+
+
+def test_a_text_without_marks_is_left_alone(tmp_path: Path) -> None:
+    copy = tmp_path / "README.md"
+    copy.write_text("no marks", encoding="utf-8")
+    with pytest.raises(ValueError, match="not enough values"):
+        main(ROOT / "outputs" / "paper", copy)
+    assert copy.read_text(encoding="utf-8") == "no marks"
