@@ -37,14 +37,12 @@ def split_triples(triples: Collection[NamedTriple], share: float, seed: int) -> 
             f"Valid and test must take {2 * n:,} of {len(unique):,} triples, but only {len(free):,} can "
             "leave train without taking an entity or a relation with them."
         )
-    held_out = {"valid": free[:n], "test": free[n : 2 * n]}
-    split = np.zeros(len(unique), np.int64)
-    for number, name in enumerate(SPLITS):
-        split[held_out.get(name, [])] = number
-    return {
-        name: [triple for triple, its in zip(unique, split.tolist(), strict=True) if its == number]
-        for number, name in enumerate(SPLITS)
+    places = {
+        "train": np.setdiff1d(np.arange(len(unique)), free[: 2 * n]),
+        "valid": np.sort(free[:n]),
+        "test": np.sort(free[n : 2 * n]),
     }
+    return {split: [unique[place] for place in places[split]] for split in SPLITS}
 
 
 def _first_of_a_name(triples: list[NamedTriple], order: np.ndarray) -> np.ndarray:
