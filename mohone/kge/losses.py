@@ -35,12 +35,10 @@ class _AnswerSoftmax(torch.autograd.Function):
             ranked = block if absent is None else block.masked_fill(absent, -math.inf)
             top = ranked.amax(1, keepdim=True)
             grown = gradient[part] if scores.dtype == loss.dtype else torch.empty_like(block)
-            torch.sub(block, top, out=grown)
+            torch.sub(ranked, top, out=grown)
             if factor != 1.0:
                 grown.mul_(factor)
             grown.exp_()
-            if absent is not None:
-                grown.masked_fill_(absent, 0.0)
             total = grown.sum(1)
             loss += (weight * (total.log() / factor + top[:, 0])).sum()
             grown.mul_((weight / total)[:, None])
@@ -111,8 +109,7 @@ def answer_softmax(
         answer_weight: `(n_answers,)`; None: all 1.
         smoothing: the share e of each target spread evenly over the candidates.
         inverse_temperature: factor of the scores.
-        left_out: `(batch, n_candidates)` of bool: what is no candidate of a row; scored no higher than the
-            row's best candidate, or nearly so.
+        left_out: `(batch, n_candidates)` of bool: what is no candidate of a row.
     """
     loss: Tensor = _AnswerSoftmax.apply(  # type: ignore[no-untyped-call]
         scores, rows, answers, row_weight, answer_weight, smoothing, inverse_temperature, left_out
