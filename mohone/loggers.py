@@ -97,19 +97,16 @@ class WeightsAndBiases(JobLogger):
     def open(self, folder: Path, config: Plain, sweep: str | None) -> None:
         """Start the run, named `MODEL-NETEMB-sSEED`, in the group of its sweep."""
         super().open(folder, config, sweep)
-        wandb = _wandb()
         names = {group: config[group]["name"] for group in ("kge_model", "netemb", "infusion", "dataset")}
         infusion = "" if names["infusion"] in ("retrofit", "none") else f"-{names['infusion']}"
-        mode: Any = self.mode or _usual_mode()  # W&B's own type is a Literal.
-        self._run = wandb.init(
-            project=self.project,
+        self._run = _start_run(
+            self.project,
+            folder,
+            self.mode,
             group=sweep,
             name=f"{names['kge_model']}-{names['netemb']}{infusion}-s{config['seed']}",
             tags=[names["dataset"], config["recipe"]],
             config=config,
-            dir=folder,
-            mode=mode,
-            settings=wandb.Settings(silent=True, console="off"),
         )
 
     def curves(self, stage: str) -> Logger:
@@ -146,13 +143,16 @@ def log_picture(project: str, name: str, figure: Any, folder: Path) -> None:
     Raises:
         ConfigError: wandb is not installed.
     """
+    with _start_run(project, folder, name=name, job_type="figure") as run:
+        run.log({name: _wandb().Image(figure)})
+
+
+def _start_run(project: str, folder: Path, mode: str | None = None, **described: Any) -> Any:
+    """A quiet W&B run whose files lie in `folder`; `mode` as of `WeightsAndBiases`."""
     wandb = _wandb()
-    mode: Any = _usual_mode()
     settings = wandb.Settings(silent=True, console="off")
-    with wandb.init(
-        project=project, name=name, job_type="figure", dir=folder, mode=mode, settings=settings
-    ) as run:
-        run.log({name: wandb.Image(figure)})
+    chosen = mode or _usual_mode()
+    return wandb.init(project=project, dir=folder, mode=chosen, settings=settings, **described)
 
 
 def _wandb() -> Any:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from mohone.files import write_text
 from mohone.reports.cells import blocks
-from mohone.reports.formats import LEGEND, to_markdown
+from mohone.reports.formats import LEGEND, markdown_table
 from mohone.reports.tables import main_table
 from mohone.results import read_results
 
@@ -24,9 +24,8 @@ def tables(folder: Path) -> str:
     """A caption and a Markdown table for each data set and recipe below the folder."""
     parts = [LEGEND]
     for block in sorted(blocks(read_results([folder])), key=lambda block: (block.dataset, block.recipe)):
-        text = to_markdown([main_table(block, SETTINGS.get(block.recipe, "filtered"), "mrr", whole=True)])
-        caption, table = text[text.index("### ") + 4 :].split("\n", 1)
-        parts.append(f"{caption}:\n{table.rstrip()}")
+        table = main_table(block, SETTINGS.get(block.recipe, "filtered"), "mrr", whole=True)
+        parts.append(f"{table.title}:\n\n{markdown_table(table).rstrip()}")
     return "\n\n".join(parts)
 
 

@@ -110,8 +110,10 @@ def test_tensorboard_has_a_run_for_each_stage(tmp_path: Path) -> None:
 
 def test_what_is_not_installed_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "wandb", None)
+    groups = ("kge_model", "netemb", "infusion", "dataset")
+    config: dict[str, Any] = {group: {"name": "any"} for group in groups} | {"seed": 0, "recipe": "default"}
     with pytest.raises(ConfigError, match=r"wandb must be installed \(an extra of this name\), but is not\."):
-        WeightsAndBiases("mohone").open(tmp_path, {}, None)
+        WeightsAndBiases("mohone").open(tmp_path, config, None)
     with pytest.raises(
         ConfigError, match=r"`logger.mode` must be one of online, offline, disabled, but is 'loud'\."
     ):

@@ -57,11 +57,12 @@ _LATEX = _Marks(r"$^{\star}$", r"$^{\circ}$", r"$^{\dagger}$", r"$\pm$")
 
 def to_markdown(tables: Sequence[Table]) -> str:
     """Tables under headings, in points."""
-    return f"{LEGEND}\n\n" + "\n".join(
-        f"### {table.title}\n\n"
-        + markdown.table(table.header, [[_text(value, _MARKDOWN) for value in row] for row in table.rows])
-        for table in tables
-    )
+    return f"{LEGEND}\n\n" + "\n".join(f"### {table.title}\n\n{markdown_table(table)}" for table in tables)
+
+
+def markdown_table(table: Table) -> str:
+    """One table without its title."""
+    return markdown.table(table.header, [[_text(value, _MARKDOWN) for value in row] for row in table.rows])
 
 
 def to_latex(tables: Sequence[Table]) -> str:
