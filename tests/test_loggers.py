@@ -2,6 +2,7 @@
 
 import json
 import struct
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -33,8 +34,18 @@ def records(path: Path) -> Iterator[bytes]:
             parts = b""
 
 
-def read_run(path: Path) -> dict[str, Any]:
-    """Name, group, configuration, curves and summary of an offline run."""
+def read_run(path: Path, patience: float = 30.0) -> dict[str, Any]:
+    """Name, group, configuration, curves and summary of an offline run.
+
+    W&B's own process may write the end of the file some milliseconds after the run is finished.
+    """
+    end = time.monotonic() + patience
+    while "exit_code" not in (run := _read_run(path)) and time.monotonic() < end:
+        time.sleep(0.05)
+    return run
+
+
+def _read_run(path: Path) -> dict[str, Any]:
     pb = pytest.importorskip("wandb.proto.wandb_internal_pb2")
     run: dict[str, Any] = {"history": [], "summary": {}, "config": {}}
     for data in records(path):
