@@ -18,9 +18,9 @@ from omegaconf import DictConfig, OmegaConf
 from mohone.allocator import keep_freed_memory
 from mohone.config import CONF, Plain, absolute_paths, check_keys, to_plain
 from mohone.errors import MohoneError, require_bool
-from mohone.files import locked, write_text
+from mohone.files import locked
 from mohone.results import has_result, write_failed
-from mohone.sweep import FAILED, FAILURES, LOCK
+from mohone.sweep import FAILURES, begin_job, fail_job
 
 log = logging.getLogger(__name__)
 
@@ -33,9 +33,8 @@ def _job(config: DictConfig) -> None:
     exit code.
     """
     folder = Path(HydraConfig.get().runtime.output_dir)
-    with locked(folder / LOCK, lambda: log.info("waiting for another process, which runs this job")):
-        (folder / LOCK).touch()
-        (folder / FAILED).unlink(missing_ok=True)
+    with locked(folder / ".lock", lambda: log.info("waiting for another process, which runs this job")):
+        begin_job(folder)
         _run(config, folder)
 
 
@@ -83,8 +82,7 @@ def _unresolved(config: DictConfig) -> Plain:
 
 
 def _fail(folder: Path, sentence: str) -> None:
-    FAILURES[str(folder.resolve())] = sentence
-    write_text(folder / FAILED, sentence)
+    fail_job(folder, sentence)
     log.error("%s", sentence)
     log.error("Failed: %s", folder)
 

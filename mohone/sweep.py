@@ -21,10 +21,13 @@ from mohone.reports.jobs import jobs_table
 from mohone.results import read_results
 
 TABLE = "table.md"
-LOCK = ".lock"  # In each job's folder, held while it runs; its time says when the job last began.
-FAILED = ".failed"  # In a job's folder: a sentence, where it failed. Jobs may run in other processes.
+# In a job's folder, since jobs may run in other processes, and several sweeps in one folder:
+BEGUN = ".begun"  # the sweep that last began the job;
+FAILED = ".failed"  # a sentence, where it failed.
 FAILURES: dict[str, str] = {}  # A sentence for each failed job's folder; the exit code depends on it.
-_SWEEP = "MOHONE_SWEEP"  # How many jobs, and when it began: for the workers of a parallel launcher.
+_SWEEP = (
+    "MOHONE_SWEEP"  # How many jobs, when it began and its process: for the workers of a parallel launcher.
+)
 
 
 def _sweep_folder(config: DictConfig) -> Path:
@@ -32,12 +35,24 @@ def _sweep_folder(config: DictConfig) -> Path:
     return Path(config.hydra.runtime.cwd) / str(config.hydra.sweep.dir)
 
 
+def begin_job(folder: Path) -> None:
+    """Note that a job begins, in which sweep."""
+    write_text(folder / BEGUN, os.environ.get(_SWEEP, ""))
+    (folder / FAILED).unlink(missing_ok=True)
+
+
+def fail_job(folder: Path, sentence: str) -> None:
+    """Note that a job failed."""
+    FAILURES[str(folder.resolve())] = sentence
+    write_text(folder / FAILED, sentence)
+
+
 class SweepTable(Callback):
     """Hydra's callback of a multirun; needs no state of the jobs, so they may run in other processes."""
 
     def on_multirun_start(self, config: DictConfig, **kwargs: Any) -> None:  # noqa: ARG002
-        """Note when the sweep began and how many jobs it has."""
-        os.environ[_SWEEP] = f"{count_jobs(config)} {time.time()}"
+        """Note how many jobs the sweep has and when it began."""
+        os.environ[_SWEEP] = f"{count_jobs(config)} {time.time()} {os.getpid()}"
 
     def on_job_end(self, config: DictConfig, job_return: JobReturn, **kwargs: Any) -> None:  # noqa: ARG002
         """Write the table so far, and say how far the sweep is."""
@@ -45,15 +60,15 @@ class SweepTable(Callback):
             sweep = _sweep_folder(config)
             results = read_results([sweep])
             write_text(sweep / TABLE, jobs_table(results))
-            n_jobs, start = os.environ[_SWEEP].split()
-            print(progress_line(results, int(n_jobs), float(start), time.time()), flush=True)
+            print(progress_line(results, os.environ[_SWEEP], time.time()), flush=True)
 
     def on_multirun_end(self, config: DictConfig, **kwargs: Any) -> None:  # noqa: ARG002
         """Show the table, and what failed in this sweep."""
         sweep = _sweep_folder(config)
         print(f"\n{jobs_table(read_results([sweep]))}\n{sweep / TABLE}")
-        start = float(os.environ[_SWEEP].split()[1])
-        for path in sorted(path for path in sweep.rglob(FAILED) if path.stat().st_mtime >= start):
+        for path in sorted(sweep.rglob(FAILED)):
+            if not _is_of(os.environ[_SWEEP], path.parent):
+                continue
             FAILURES[str(path.parent.resolve())] = path.read_text(encoding="utf-8")
         for folder, sentence in FAILURES.items():
             print(f"failed: {folder}: {sentence}", file=sys.stderr)
@@ -70,15 +85,20 @@ def count_jobs(config: DictConfig) -> int:
     return math.prod(choices.values())
 
 
-def progress_line(results: list[tuple[Path, Plain]], n_jobs: int, start: float, now: float) -> str:
-    """How many jobs of a sweep have ended since `start`, and how long the others will take at this pace.
+def progress_line(results: list[tuple[Path, Plain]], sweep: str, now: float) -> str:
+    """How many jobs of a sweep have ended, and how long the others will take at this pace.
 
     Jobs that were skipped, since an earlier sweep had ended them, count as ended and not for the pace.
+
+    Args:
+        results: of the sweep's folder, where others may have theirs.
+        sweep: its number of jobs, when it began and its process.
+        now: the time.
     """
+    n_jobs, start = int(sweep.split()[0]), float(sweep.split()[1])
     ended = worked = failed = 0
     for path, result in results:
-        lock = path.parent / LOCK
-        if lock.exists() and lock.stat().st_mtime >= start:
+        if _is_of(sweep, path.parent):
             works = path.stat().st_mtime >= start
             worked += works
             ended += works or result["status"] == "ok"
@@ -89,6 +109,12 @@ def progress_line(results: list[tuple[Path, Plain]], n_jobs: int, start: float, 
     if worked and n_jobs > ended:
         line += f", about {_duration((now - start) / worked * (n_jobs - ended))} left"
     return line
+
+
+def _is_of(sweep: str, folder: Path) -> bool:
+    """Was the folder's job last begun by this sweep?"""
+    begun = folder / BEGUN
+    return begun.exists() and begun.read_text(encoding="utf-8") == sweep
 
 
 def _duration(seconds: float) -> str:
