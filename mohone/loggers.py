@@ -65,6 +65,11 @@ class CSVCurves(JobLogger):
 class TensorBoard(JobLogger):
     """Event files in `curves/STAGE` of the job's folder."""
 
+    def open(self, folder: Path, config: Plain, sweep: str | None) -> None:
+        """Begin, if it can."""
+        super().open(folder, config, sweep)
+        self.curves("check")  # Only to check: it writes no file before its first figure.
+
     def curves(self, stage: str) -> Logger:
         """A TensorBoard run for each stage."""
         try:

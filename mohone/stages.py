@@ -21,7 +21,7 @@ from mohone.errors import ConfigError, require_bool, require_int
 from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.files import read_json, write_json
 from mohone.graph.adjacency import Graph
-from mohone.graph.nearest import Nearest, nearest_neighbors
+from mohone.graph.nearest import Nearest, check_nearest, nearest_neighbors
 from mohone.infusion.infuse import infuse
 from mohone.infusion.settings import Retrofit
 from mohone.infusion.sides import SIDES
@@ -94,8 +94,10 @@ class Stages:
         self._pretrained.put(self._new_model())  # Only to check both.
         self._plan = NetworkPlan(config)
         self._plan.check_size(graph.n_entities)
+        trainers.check()
         if self.has_infusion:
             self._retrofit: Retrofit = build("infusion", config["infusion"])
+            check_nearest(int(graph.seen_entities.sum()))
             if self._retrofit.thaw_epoch is not None and trainers.n_processes > 1:
                 raise ConfigError("`infusion.thaw_epoch` must be null with several devices, but is set.")
 

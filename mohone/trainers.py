@@ -20,6 +20,19 @@ from mohone.errors import ConfigError, require_int
 from mohone.loggers import JobLogger
 from mohone.progress import progress_shown
 
+_OURS = (
+    "max_epochs",
+    "check_val_every_n_epoch",
+    "reload_dataloaders_every_n_epochs",
+    "callbacks",
+    "logger",
+    "enable_checkpointing",
+    "enable_model_summary",
+    "enable_progress_bar",
+    "num_sanity_val_steps",
+    "log_every_n_steps",
+    "default_root_dir",
+)
 _QUIET = ("pytorch_lightning", "lightning", "lightning.pytorch", "lightning.fabric", "lightning_fabric")
 
 
@@ -65,6 +78,9 @@ class TrainerFactory:
 
     def __init__(self, trainer: Plain, folder: Path, logger: JobLogger | None = None) -> None:
         self.arguments = {key: value for key, value in trainer.items() if key != "name"}
+        for key in _OURS:
+            if key in self.arguments:
+                raise ConfigError(f"`trainer.{key}` must be left out, for stages set their own, but is set.")
         if self.arguments.get("num_nodes", 1) != 1:
             raise ConfigError(f"`trainer.num_nodes` must be 1, but is {self.arguments['num_nodes']!r}.")
         self.n_processes = require_int("trainer.devices", self.arguments.get("devices", 1), 1)
@@ -75,6 +91,15 @@ class TrainerFactory:
                 f"{strategy!r}: choose `trainer=ddp`."
             )
         self.folder, self.logger = folder, logger or JobLogger()
+
+    def check(self) -> None:
+        """Refuse, before any work, what no stage could be trained with.
+
+        Raises:
+            ConfigError: if there is no such device, or Lightning refuses the `trainer` group.
+        """
+        _ = self.device
+        self("check", logged=False)
 
     @property
     def device(self) -> torch.device:
@@ -117,11 +142,12 @@ class TrainerFactory:
         if several:
             os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")  # Of hints that are none for us.
             callbacks = [Worker(), *callbacks]
+        curves = self.logger.curves(stage) if logged and not several else None
         try:
             return pl.Trainer(
                 **{"enable_checkpointing": False, **self.arguments, **arguments},
                 callbacks=[*callbacks, *bar],
-                logger=(logged and not several and self.logger.curves(stage)) or False,
+                logger=curves or False,
                 enable_model_summary=False,
                 enable_progress_bar=progress_shown(),
                 num_sanity_val_steps=0,

@@ -57,6 +57,7 @@ def test_a_fault_in_another_process_is_said_in_its_sentence(umls: KnowledgeGraph
         ({"strategy": "ddp"}, "`trainer.strategy` must be a ddp_spawn one with 2 devices, but is 'ddp'"),
         ({"devices": "auto"}, "`trainer.devices` must be an integer >= 1, but is 'auto'"),
         ({"num_nodes": 2}, "`trainer.num_nodes` must be 1, but is 2"),
+        ({"max_epochs": 3}, "`trainer.max_epochs` must be left out, for stages set their own, but is set"),
     ],
 )
 def test_what_cannot_be_is_refused(tmp_path: Path, changed: dict[str, object], message: str) -> None:
@@ -68,4 +69,10 @@ def test_what_cannot_be_is_refused(tmp_path: Path, changed: dict[str, object], m
 def test_a_gpu_that_is_not_there_is_said(tmp_path: Path) -> None:
     trainers = TrainerFactory({"accelerator": "gpu", "devices": 1}, tmp_path)
     with pytest.raises(ConfigError, match="must be cpu where there is no GPU"):
-        _ = trainers.device
+        trainers.check()
+
+
+@pytest.mark.parametrize("changed", [{"precision": "bf16mixed"}, {"no_such": 1}])
+def test_what_lightning_refuses_is_said_before_any_work(tmp_path: Path, changed: dict[str, object]) -> None:
+    with pytest.raises(ConfigError, match="`trainer` must suit Lightning's Trainer, but: "):
+        TrainerFactory({"accelerator": "cpu", **changed}, tmp_path).check()

@@ -70,6 +70,12 @@ class KnowledgeGraph:
         seen[self.train[:, [0, 2]].flatten()] = True
         return seen
 
+    @cached_property
+    def unseen_relations(self) -> frozenset[int]:
+        """Those that no training triple has: of their types nothing is known."""
+        seen = set(self.train[:, 1].unique().tolist())
+        return frozenset(relation for relation in range(self.n_relations) if relation not in seen)
+
     def answers(self, side: str, *splits: str) -> GroupIndex:
         """The known answers on `side` of each query in these splits, by `query_keys`."""
         triples = self.triples(*splits)
@@ -77,19 +83,9 @@ class KnowledgeGraph:
         return GroupIndex.from_pairs(keys, triples[:, answer_column(side)], max(1, self.n_entities))
 
     def relation_candidates(self, side: str, *splits: str) -> GroupIndex:
-        """The entities seen on `side` of each relation in these splits, by relation.
-
-        Of a relation that train lacks nothing can be known: all entities are its candidates.
-        """
+        """The entities seen on `side` of each relation in these splits, by relation."""
         triples = self.triples(*splits)
-        unseen = torch.ones(self.n_relations, dtype=torch.bool)
-        unseen[self.train[:, 1]] = False
-        every = torch.cartesian_prod(unseen.nonzero().flatten(), torch.arange(self.n_entities))
-        return GroupIndex.from_pairs(
-            torch.cat([triples[:, 1], every[:, 0]]),
-            torch.cat([triples[:, answer_column(side)], every[:, 1]]),
-            self.n_entities,
-        )
+        return GroupIndex.from_pairs(triples[:, 1], triples[:, answer_column(side)], self.n_entities)
 
 
 def answer_column(side: str) -> int:

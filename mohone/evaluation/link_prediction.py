@@ -83,6 +83,7 @@ class LinkPrediction:
         self._chunk = chunk
         self._order = self.triples[:, 1].argsort(stable=True)
         self._known = {side: graph.answers(side, *known) for side in SIDES}
+        self._unseen = graph.unseen_relations
         self._candidates = {
             (setting, side): graph.relation_candidates(side, *(known if setting == "typed" else ("train",)))
             for setting in self.settings
@@ -167,16 +168,20 @@ class LinkPrediction:
                 yield setting, rank_all(masked)
             else:
                 index = self._candidates[setting, side]
-                yield setting, _rank_typed(masked, chunk, index)
+                yield setting, self._rank_typed(masked, chunk, index)
 
-
-def _rank_typed(masked: MaskedScores, chunk: _Chunk, candidates: GroupIndex) -> Ranks:
-    """Rank the queries of each relation among its candidates."""
-    device = masked.scores.device
-    members = candidates.to(device).members
-    return Ranks.cat(
-        [rank_among(masked, rows, members[candidates.span(relation)]) for relation, rows in chunk.relations]
-    )
+    def _rank_typed(self, masked: MaskedScores, chunk: _Chunk, candidates: GroupIndex) -> Ranks:
+        """Rank the queries of each relation among its candidates: all entities if train lacks it."""
+        members = candidates.to(masked.scores.device).members
+        every = torch.arange(self.n_entities, device=members.device)
+        return Ranks.cat(
+            [
+                rank_among(
+                    masked, rows, every if relation in self._unseen else members[candidates.span(relation)]
+                )
+                for relation, rows in chunk.relations
+            ]
+        )
 
 
 def _relations(triples: Tensor) -> list[tuple[int, slice]]:
@@ -204,6 +209,6 @@ def _score(model: Scorer, side: str, triples: Tensor) -> Tensor:
         bad = int((~torch.isfinite(scores)).any(1).nonzero()[0])
         raise TrainingError(
             f"Scores must be finite, but those of {side} query {triples[bad].tolist()} "
-            "(ids of head, relation, tail) are not: has training diverged?"
+            "(ids of head, relation, tail) are not."
         )
     return scores

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from typing import NamedTuple
 
 import torch
@@ -56,6 +57,7 @@ def nearest_neighbors(
         return Nearest(out, 1.0)
     table = F.normalize(vectors[kept]) if metric == "cosine" else vectors[kept]
     exact = len(kept) <= most_exact
+    check_nearest(len(kept), most_exact)
     found = _search(table, torch.arange(len(kept)), k) if exact else _search_lists(table, k)
     out[kept] = kept[found].masked_fill_(found < 0, -1)
     return Nearest(out, 1.0 if exact else _recall(table, found))
@@ -75,15 +77,22 @@ def _search(table: Tensor, queries: Tensor, k: int) -> Tensor:
     return found
 
 
+def check_nearest(n: int, most_exact: int = MOST_EXACT) -> None:
+    """Can the neighbours of so many rows be found?
+
+    Raises:
+        ConfigError: beyond `most_exact` rows where faiss is not installed.
+    """
+    if n > most_exact and importlib.util.find_spec("faiss") is None:
+        raise ConfigError(
+            f"`faiss-cpu` must be installed (extra `large`) for the neighbours of {n:,} entities, but is not."
+        )
+
+
 def _search_lists(table: Tensor, k: int) -> Tensor:
     """The k nearest of all rows by faiss's inverted lists; -1 where the searched lists held fewer."""
-    try:
-        import faiss
-    except ImportError as error:
-        raise ConfigError(
-            f"`faiss-cpu` must be installed (extra `large`) for the neighbours of {len(table):,} entities, "
-            "but is not."
-        ) from error
+    import faiss
+
     array = table.float().contiguous().numpy()
     n_lists = max(1, int(4 * len(array) ** 0.5))
     index = faiss.IndexIVFFlat(faiss.IndexFlatL2(array.shape[1]), array.shape[1], n_lists, faiss.METRIC_L2)

@@ -62,4 +62,9 @@ class Retrofit:
         require_float("infusion.retrain_lr_factor", self.retrain_lr_factor, strict=True)
         if self.thaw_epoch is not None:
             require_int("infusion.thaw_epoch", self.thaw_epoch, 0)
+            if self.thaw_epoch >= self.retrain_epochs:
+                raise ConfigError(
+                    f"`infusion.thaw_epoch` must be below `infusion.retrain_epochs`, {self.retrain_epochs}, "
+                    f"but is {self.thaw_epoch}."
+                )
         require_bool("infusion.retrain_unmoved", self.retrain_unmoved)

@@ -64,7 +64,8 @@ class BestWeights(Callback):
         if isinstance(pl_module, KGEModule):
             last = pl_module.history[-1] if pl_module.history else None
             if last and last["valid_mrr"] is None:
-                score = last["valid_mrr"] = pl_module.validation.mrr(pl_module.model)
+                with pl_module.naming(len(pl_module.history), last["loss"] or 0.0):
+                    score = last["valid_mrr"] = pl_module.validation.mrr(pl_module.model)
                 self._consider(trainer, pl_module, score, epoch=len(pl_module.history))
             self._put_back(pl_module)
 
@@ -87,14 +88,17 @@ class BestWeights(Callback):
 
 
 class EpochSeed(Callback):
-    """Begins each epoch with a random state of its own (dropout's): a training in parts is the whole."""
+    """Begins each epoch with a random state of its own (dropout's): a training in parts is the whole.
+
+    Each process has another: their shares of a batch are not dropped alike.
+    """
 
     def __init__(self, data: TripleDataModule) -> None:
         self.data = data
 
     def on_train_epoch_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:  # noqa: ARG002
         """Seed torch."""
-        torch.manual_seed(self.data.epoch_seed(trainer.current_epoch))
+        torch.manual_seed(self.data.epoch_seed(trainer.current_epoch) + (trainer.global_rank << 40))
 
 
 class EpochLines(Callback):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -131,8 +132,10 @@ class KGEModule(pl.LightningModule):
 
     def validation_step(self, batch: Tensor, batch_idx: int) -> None:  # noqa: ARG002
         """Rank all validation triples."""
-        self._mean_loss()  # Divergence is named by its loss, not by the scores it leads to.
-        part = self.validation.reciprocal_ranks(self.model, self.trainer.global_rank, self.trainer.world_size)
+        loss = self._mean_loss()  # Divergence is named by its loss where that shows it.
+        world = (self.trainer.global_rank, self.trainer.world_size)
+        with self.naming(self.current_epoch + 1, loss):
+            part = self.validation.reciprocal_ranks(self.model, *world)
         total, n = self.trainer.strategy.reduce(part, reduce_op="sum").tolist()
         self.valid_mrr = total / n
         self.log(VALID_MRR, self.valid_mrr, prog_bar=True, batch_size=1, rank_zero_only=True)
@@ -150,10 +153,26 @@ class KGEModule(pl.LightningModule):
         if not abs(loss) < _GREATEST_LOSS:
             raise TrainingError(
                 f"The loss must be finite and below {_GREATEST_LOSS:g}, but is {loss:g} in epoch "
-                f"{self.current_epoch + 1}: lower the learning rate, {self.settings.lr:g} (`training.lr`; "
-                "when relations are re-trained, times `infusion.retrain_lr_factor`)."
+                f"{self.current_epoch + 1}: {self._advice}."
             )
         return loss
+
+    @property
+    def _advice(self) -> str:
+        return (
+            f"lower the learning rate, {self.settings.lr:g} (`training.lr`; when relations are re-trained, "
+            "times `infusion.retrain_lr_factor`)"
+        )
+
+    @contextlib.contextmanager
+    def naming(self, epoch: int, loss: float) -> Iterator[None]:
+        """Say in which epoch, at which loss, the scores ranked inside were not finite."""
+        try:
+            yield
+        except TrainingError as error:
+            raise TrainingError(
+                f"{str(error).rstrip('.')} after epoch {epoch}, whose loss is {loss:g}: {self._advice}."
+            ) from None
 
     def configure_optimizers(self) -> Any:
         """The optimiser of all parameters (it passes over the frozen ones) and its schedule."""

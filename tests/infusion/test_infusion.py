@@ -165,6 +165,7 @@ def test_the_baseline_competes_only_where_asked(umls: KnowledgeGraph, nearest: t
         ({"side": "neither"}, r"`infusion.side` must be one of both, query, but is 'neither'\."),
         ({"metric": "dot"}, r"`infusion.metric` must be one of cosine, euclidean, but is 'dot'\."),
         ({"retrain_epochs": -1}, r"`infusion.retrain_epochs` must be an integer >= 0, but is -1\."),
+        ({"thaw_epoch": 1}, r"`infusion.thaw_epoch` must be below `infusion.retrain_epochs`, 1, but is 1\."),
     ],
 )
 def test_bad_values_are_refused(changed: dict[str, object], message: str) -> None:

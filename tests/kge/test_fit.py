@@ -157,9 +157,26 @@ def test_divergence_is_named(umls: KnowledgeGraph, cls: type[KGEModel], regime: 
     model = cls(umls.n_entities, umls.n_relations, 8)
     with pytest.raises(
         TrainingError,
-        match=r"The loss must be finite and below 1e\+10, but is \S+ in epoch \d|Scores must be finite",
+        match=r"^(The loss must be finite and below 1e\+10, but is \S+ in epoch \d"
+        r"|Scores must be finite.* after epoch \d, whose loss is \S+): lower the learning rate, 1e\+20",
     ):
         train(umls, model, regime, settings(optimizer="sgd", lr=1e20, schedule="constant", max_epochs=5))
+
+
+@pytest.mark.parametrize("rare", [{}, {"validate_every": 2, "max_epochs": 3}])
+def test_scores_that_diverge_name_epoch_loss_and_rate(
+    umls: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch, rare: dict[str, int]
+) -> None:
+    def late(self: TransE, *arguments: torch.Tensor) -> torch.Tensor:
+        return torch.full((len(arguments[0]), self.n_entities), torch.nan)
+
+    epoch = 2 if rare else 1
+    monkeypatch.setattr(TransE, "score_tails", late)
+    with pytest.raises(
+        TrainingError,
+        match=rf"^Scores must be finite, but .* after epoch {epoch}, whose loss is [\d.]+: lower .* 0\.01 ",
+    ):
+        train(umls, new_transe(umls), NegativeSampling(16), settings(**rare))
 
 
 def test_more_triples_in_a_batch_than_there_are(base: KnowledgeGraph) -> None:
