@@ -12,7 +12,7 @@ from torch import Tensor
 
 from mohone.config import Plain, build
 from mohone.errors import DataError, MohoneError, require_choice
-from mohone.evaluation.link_prediction import SETTINGS
+from mohone.evaluation.settings import SETTINGS
 from mohone.figures import gains
 from mohone.figures.barbell import barbell_figure
 from mohone.figures.maps import map_figure

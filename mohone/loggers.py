@@ -14,7 +14,7 @@ from pytorch_lightning.loggers import CSVLogger, Logger, TensorBoardLogger, Wand
 
 from mohone.config import Plain
 from mohone.errors import ConfigError, require_choice
-from mohone.evaluation.link_prediction import SETTINGS
+from mohone.evaluation.settings import SETTINGS, TESTED
 
 Curve = Sequence[dict[str, float | None]]
 CURVES = "curves"
@@ -198,7 +198,7 @@ def _rows(result: Plain) -> list[tuple[str, str, str, float]]:
     """Baseline, infused, gain and p-value in each setting."""
     rows = []
     for setting in SETTINGS:
-        for metric in ("mrr", "hits@10"):
+        for metric in TESTED:
             rows.append(("baseline", setting, metric, result["baseline"][setting][metric]))
             if result["infused"]:
                 test = result["significance"][setting][metric]

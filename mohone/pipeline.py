@@ -19,7 +19,8 @@ from mohone.graph.sparse import use_backend
 from mohone.kge import KGEModel
 from mohone.loggers import JobLogger
 from mohone.progress import want_progress
-from mohone.results import RESULT, describe_job, finished, job_table, versions, write_ranks
+from mohone.reports.jobs import job_table
+from mohone.results import RESULT, describe_job, finished, versions, write_ranks
 from mohone.stages import Stage, Stages
 from mohone.trainers import TrainerFactory
 

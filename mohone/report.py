@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mohone.config import Plain
 from mohone.errors import MohoneError
-from mohone.evaluation.link_prediction import SETTINGS
+from mohone.evaluation.settings import SETTINGS
 from mohone.files import write_text
 from mohone.reports.cells import Block, blocks
 from mohone.reports.charts import write_charts
@@ -18,15 +18,23 @@ from mohone.reports.jobs import jobs_table
 from mohone.reports.tables import tables_of
 from mohone.results import read_results
 
-SUFFIXES = {"markdown": "md", "latex": "tex", "csv": "csv", "json": "json"}
+FILES = {
+    "jobs": "jobs.md",
+    "markdown": "tables.md",
+    "latex": "tables.tex",
+    "csv": "tables.csv",
+    "json": "tables.json",
+}
 
 
 def render(results: list[tuple[Path, Plain]], form: str, setting: str, against_paper: bool) -> str:
-    """All results in one of the forms of `SUFFIXES`.
+    """All results in one of the forms of `FILES`.
 
     Raises:
         AmbiguousError: results that cannot stand in one table.
     """
+    if form == "jobs":
+        return jobs_table(results, setting)
     if form == "csv":
         return to_csv(results)
     if form == "json":
@@ -42,7 +50,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
     parser.add_argument(
         "--format",
-        choices=("jobs", *SUFFIXES, "png"),
+        choices=(*FILES, "png"),
         default="jobs",
         help="jobs: a row for each (default); markdown: with the paper's tables; latex: these alone; "
         "csv, json: a row for each job, setting and metric; png: bar charts, written to --out",
@@ -64,34 +72,33 @@ def _draw(found: list[Block], setting: str, folder: Path) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The command line."""
-    chosen = _parser().parse_args(arguments)
+    """The command line; the exit code is 1 if there is nothing to show."""
+    parser = _parser()
+    chosen = parser.parse_args(arguments)
+    if chosen.format == "png" and chosen.out is None:
+        parser.error("--format png wants a folder to write to, --out")
     missing = [folder for folder in chosen.folders if not folder.is_dir()]
     if missing:
         print(f"{missing[0]} must be a folder of results, but is none.", file=sys.stderr)
-        return 2
+        return 1
     results = read_results(chosen.folders)
     if not results:
         print("There must be results below the folders, but are none.", file=sys.stderr)
-        return 2
+        return 1
     try:
         if chosen.format == "png":
-            _draw(blocks(results), chosen.setting, chosen.out or chosen.folders[0])
+            _draw(blocks(results), chosen.setting, chosen.out)
             return 0
-        if chosen.format == "jobs":
-            text, suffix = jobs_table(results, chosen.setting), "md"
-        else:
-            text = render(results, chosen.format, chosen.setting, chosen.against == "paper")
-            suffix = SUFFIXES[chosen.format]
+        text = render(results, chosen.format, chosen.setting, chosen.against == "paper")
         if chosen.out is None:
             print(text, end="")
         else:
-            path = chosen.out / f"tables.{suffix}"
+            path = chosen.out / FILES[chosen.format]
             write_text(path, text)
             print(path)
     except (MohoneError, OSError) as error:
         print(error, file=sys.stderr)
-        return 2
+        return 1
     return 0
 
 

@@ -1,4 +1,4 @@
-"""The result file of a job: its head, its failed form, reading it back, and its table in the terminal."""
+"""The result file of a job: its head, its failed form, reading it back; and the ranks beside it."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ RESULT = "result.json"
 RANKS = "ranks.npz"
 SCHEMA = 1
 LEVEL = 0.05  # Of significance, for the star.
+CONTROL = "retrain"  # The infusion that moves nothing.
 _PACKAGES = ("torch", "pytorch-lightning", "hydra-core", "omegaconf", "numpy", "scipy")
 
 
@@ -67,7 +68,7 @@ def write_failed(folder: Path, config: Plain, error: str) -> None:
 
 def has_result(folder: Path) -> bool:
     """Does it hold the result of a job that ended well? A failed one may be tried again."""
-    result = _read_result(folder / RESULT)
+    result = read_result(folder / RESULT)
     return result is not None and result["status"] == "ok"
 
 
@@ -81,7 +82,7 @@ def finished(folder: Path, keys: dict[str, str]) -> Plain | None:
     Raises:
         OccupiedError: it holds another job's.
     """
-    result = _read_result(folder / RESULT)
+    result = read_result(folder / RESULT)
     if result is None or result["status"] != "ok":
         return None
     if {name: stage["key"] for name, stage in result["stages"].items()} != keys:
@@ -109,7 +110,7 @@ def read_results(folders: list[Path]) -> list[tuple[Path, Plain]]:
     paths = {path for folder in folders for path in folder.rglob(RESULT)}
     found = []
     for path in sorted(paths, key=_natural):
-        result = _read_result(path)
+        result = read_result(path)
         if result is not None:
             found.append((path, result))
         else:
@@ -117,8 +118,8 @@ def read_results(folders: list[Path]) -> list[tuple[Path, Plain]]:
     return found
 
 
-def _read_result(path: Path) -> Plain | None:
-    """A result; None where the file is not there, or is none."""
+def read_result(path: Path) -> Plain | None:
+    """A result file; None where the file is not there, or is none."""
     try:
         result = read_json(path)
     except (ValueError, OSError):
@@ -163,50 +164,3 @@ def read_ranks(folder: Path, model: str, setting: str) -> np.ndarray | None:
 def is_gain(test: Plain) -> bool:
     """A gain that chance does not explain."""
     return bool(test["delta"] > 0 and test["p_value"] < LEVEL)
-
-
-def star(test: Plain) -> str:
-    """A mark for such a gain."""
-    return "*" if is_gain(test) else ""
-
-
-def way_name(result: Plain) -> str:
-    """The network embedding, and the infusion if it is not the usual one."""
-    usual = result["infusion"] in ("retrofit", "none")
-    return str(result["netemb"]) if usual else f"{result['netemb']} ({result['infusion']})"
-
-
-def chosen_infusion(selection: Plain) -> str:
-    """The point of the grid that validation preferred, in words."""
-    if not selection["beta"]:
-        return "no infusion"
-    return f"{selection['neighbors']} neighbours, beta {selection['beta']:g}"
-
-
-def job_table(result: Plain) -> list[str]:
-    """Baseline, infused, gain and p-value of one job, as lines for a terminal."""
-    cell = f"{result['dataset']['name']}, {result['kge_model']}, {result['netemb']}"
-    lines = [f"{cell}, seed {result['seed']}: link prediction on the test triples"]
-    lines.append(f"{'':24}{'baseline':>10}{'infused':>10}{'gain':>9}{'p':>10}")
-    lines += [
-        _job_row(result, setting, metric) for setting in _settings(result) for metric in ("mrr", "hits@10")
-    ]
-    if result["selection"]:
-        lines.append(f"chosen on validation: {chosen_infusion(result['selection'])}")
-    return lines
-
-
-def _settings(result: Plain) -> list[str]:
-    return [name for name, figures in result["baseline"].items() if isinstance(figures, dict)]
-
-
-def _job_row(result: Plain, setting: str, metric: str) -> str:
-    before = result["baseline"][setting][metric]
-    row = f"{setting + ' ' + metric:24}{before:10.4f}"
-    if result["infused"] is None:
-        return row
-    test = result["significance"][setting][metric]
-    return (
-        f"{row}{result['infused'][setting][metric]:10.4f}{test['delta']:+9.4f}"
-        f"{test['p_value']:10.2g}{star(test)}"
-    )

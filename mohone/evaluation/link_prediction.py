@@ -18,9 +18,9 @@ from torch import Tensor
 from mohone.data import SIDES, GroupIndex, KnowledgeGraph, answer_column, query_keys
 from mohone.errors import TrainingError, require_choice
 from mohone.evaluation.ranks import MaskedScores, Ranks, mask_known, rank_all, rank_among
+from mohone.evaluation.settings import SETTINGS
 from mohone.progress import progress_bar
 
-SETTINGS = ("filtered", "typed", "typed_train")
 # Elements of a score matrix: memory stays constant, and 8 MB stay in a processor's cache.
 _CHUNK_ELEMENTS = {"cpu": 1 << 21, "cuda": 1 << 26}
 _MAX_CHUNK = {"cpu": 1024, "cuda": 1 << 14}

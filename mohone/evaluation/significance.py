@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-from scipy import stats
+from typing import TYPE_CHECKING
 
-from mohone.evaluation.ranks import Ranks
+import numpy as np
+
+if TYPE_CHECKING:  # Those who only read results need no torch.
+    from mohone.evaluation.ranks import Ranks
 
 
 def compare(baseline: Ranks, infused: Ranks) -> dict[str, dict[str, float]]:
@@ -28,6 +30,8 @@ def paired(before: np.ndarray, after: np.ndarray) -> dict[str, float]:
     if len(difference) < 2 or not np.any(difference != difference[0]):
         # No variance: nothing changed, or everything by the same amount, which no t-test can weigh.
         return {"delta": float(difference.mean()), "p_value": 1.0}
+    from scipy import stats  # Takes a second, which help and typos should not.
+
     return {
         "delta": float(difference.mean()),
         "p_value": float(stats.ttest_rel(after, before).pvalue),
@@ -35,6 +39,8 @@ def paired(before: np.ndarray, after: np.ndarray) -> dict[str, float]:
 
 
 def _mcnemar(before: np.ndarray, after: np.ndarray) -> dict[str, float]:
+    from scipy import stats
+
     won, lost = int((after & ~before).sum()), int((before & ~after).sum())
     p_value = float(stats.binomtest(won, won + lost).pvalue) if won + lost else 1.0
     return {"delta": float(after.mean() - before.mean()), "p_value": p_value}

@@ -7,7 +7,7 @@ from typing import Any
 
 from mohone.config import Plain
 from mohone.plotting import pyplot
-from mohone.results import way_name
+from mohone.reports.jobs import way_name
 
 Figure = Any  # Matplotlib has no types.
 
@@ -15,7 +15,7 @@ Figure = Any  # Matplotlib has no types.
 def grid_figure(result: Plain) -> Figure | None:
     """Gain of retrofitting on validation, before re-training, against beta; a line a number of neighbours.
 
-    None where there was no infusion to choose.
+    None where there was no infusion to choose, or only one that moves nothing.
     """
     if not result["selection"]:
         return None
@@ -29,6 +29,8 @@ def grid_figure(result: Plain) -> Figure | None:
         ]
         for side, k in dict.fromkeys((point["side"], point["neighbors"]) for point in grid)
     }
+    if not lines:
+        return None
     return _lines(lines, "beta", "gain in validation MRR, points", title(result))
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from mohone.config import Plain
 from mohone.errors import MohoneError
 from mohone.evaluation.significance import paired
-from mohone.results import is_gain, read_ranks
+from mohone.results import CONTROL, is_gain, read_ranks
 
 MODELS = ("transe", "transh", "transr", "transd", "rescal", "distmult", "complex", "analogy")  # As the paper.
 LABELS = {
@@ -29,7 +29,6 @@ LABELS = {
     "node2vec": "Node2vec",
     "deepwalk": "DeepWalk",
 }
-CONTROL = "retrain"  # The infusion that moves nothing.
 
 
 class AmbiguousError(MohoneError):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mohone.config import Plain
-from mohone.evaluation.link_prediction import SETTINGS
+from mohone.evaluation.settings import SETTINGS
 from mohone.reports import markdown
 from mohone.reports.cells import Number
 from mohone.reports.reference import PAPER

@@ -1,12 +1,13 @@
-"""The table of jobs: a row for each result, as a sweep shows it."""
+"""A job's result in the terminal, and the table of jobs that a sweep shows: a row for each."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from mohone.config import Plain
+from mohone.evaluation.settings import SETTINGS, TESTED
 from mohone.reports.markdown import table
-from mohone.results import chosen_infusion, star, way_name
+from mohone.results import CONTROL, is_gain
 
 _HEADER = (
     "job",
@@ -52,7 +53,7 @@ def _row(job: str, result: Plain, setting: str) -> tuple[str, ...]:
         f"{test['p_value']:.2g}",
         f"{before['hits@10']:.4f}",
         f"{after['hits@10']:.4f}",
-        chosen_infusion(result["selection"]),
+        chosen_infusion(result),
     )
 
 
@@ -61,3 +62,45 @@ def _model(result: Plain) -> str:
     recipe = result["recipe"] if result["recipe"] != "default" else None
     how = ", ".join(part for part in (result["training"], recipe) if part)
     return f"{result['kge_model']} ({how})" if how else str(result["kge_model"])
+
+
+def star(test: Plain) -> str:
+    """A mark for such a gain."""
+    return "*" if is_gain(test) else ""
+
+
+def way_name(result: Plain) -> str:
+    """The network embedding, and the infusion if it is not the usual one."""
+    usual = result["infusion"] in ("retrofit", "none")
+    return str(result["netemb"]) if usual else f"{result['netemb']} ({result['infusion']})"
+
+
+def chosen_infusion(result: Plain) -> str:
+    """The point of the grid that validation preferred, in words."""
+    selection = result["selection"]
+    if not selection["beta"]:
+        return "no entity moves" if result["infusion"] == CONTROL else "no infusion"
+    return f"{selection['neighbors']} neighbours, beta {selection['beta']:g}"
+
+
+def job_table(result: Plain) -> list[str]:
+    """Baseline, infused, gain and p-value of one job, as lines for a terminal."""
+    cell = f"{result['dataset']['name']}, {result['kge_model']}, {result['netemb']}"
+    lines = [f"{cell}, seed {result['seed']}: link prediction on the test triples"]
+    lines.append(f"{'':24}{'baseline':>10}{'infused':>10}{'gain':>9}{'p':>10}")
+    lines += [_job_row(result, setting, metric) for setting in SETTINGS for metric in TESTED]
+    if result["selection"]:
+        lines.append(f"chosen on validation: {chosen_infusion(result)}")
+    return lines
+
+
+def _job_row(result: Plain, setting: str, metric: str) -> str:
+    before = result["baseline"][setting][metric]
+    row = f"{setting + ' ' + metric:24}{before:10.4f}"
+    if result["infused"] is None:
+        return row
+    test = result["significance"][setting][metric]
+    return (
+        f"{row}{result['infused'][setting][metric]:10.4f}{test['delta']:+9.4f}"
+        f"{test['p_value']:10.2g}{star(test)}"
+    )

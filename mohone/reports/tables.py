@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mohone.reports.cells import CONTROL, LABELS, MODELS, Block, Cell, Number, Way, is_better
+from mohone.reports.cells import LABELS, MODELS, Block, Cell, Number, Way, is_better
 from mohone.reports.reference import PAPER, PUBLISHED
+from mohone.results import CONTROL
 
 METRICS = {"mrr": "MRR", "hits@10": "Hits@10"}
 PAPERS_SETTING = "typed"
 SHNB, STRUCT, NODE2VEC = (Way(name, "retrofit") for name in ("shnb", "struct", "node2vec"))
-RETRAINED = Way("shnb", CONTROL)
 Value = str | Number | None  # None: missing.
 
 
@@ -34,8 +34,9 @@ def tables_of(block: Block, against_paper: bool = False) -> list[Table]:
     out = [main_table(block, PAPERS_SETTING, metric, paper) for metric in METRICS]
     if paper or NODE2VEC in block.ways:
         out.append(rival_table(block, NODE2VEC, PAPERS_SETTING, paper))
-    if RETRAINED in block.ways:
-        out += [rival_table(block, RETRAINED, setting, paper) for setting in (PAPERS_SETTING, "filtered")]
+    controls = [way for way in block.ways if way.infusion == CONTROL]
+    if controls:  # All are the same: nothing moves, whatever the network embedding.
+        out += [rival_table(block, controls[0], setting, paper) for setting in (PAPERS_SETTING, "filtered")]
     out += [main_table(block, "filtered", metric, paper) for metric in METRICS]
     if paper:
         out += [paper_table(block, metric) for metric in METRICS]
@@ -47,7 +48,7 @@ def main_table(block: Block, setting: str, metric: str, whole: bool = False) -> 
 
     Filtered figures stand beside the best published baseline, if one is known.
     """
-    ways = [way for way in block.ways if way not in (NODE2VEC, RETRAINED)] or block.ways
+    ways = [way for way in block.ways if way != NODE2VEC and way.infusion != CONTROL] or block.ways
     if whole:
         ways = [SHNB, STRUCT, *(way for way in ways if way not in (SHNB, STRUCT))]
     published = PUBLISHED.get(block.dataset, {}).get(metric) if setting == "filtered" else None

@@ -6,8 +6,9 @@ from torch import Tensor
 
 from mohone.data import KnowledgeGraph
 from mohone.errors import TrainingError
-from mohone.evaluation.link_prediction import SETTINGS, LinkPrediction
+from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.evaluation.metrics import report
+from mohone.evaluation.settings import SETTINGS
 from mohone.kge import ComplEx, TransE
 from tests.conftest import graph_of
 from tests.evaluation.test_ranks import loop_rank
