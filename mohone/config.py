@@ -17,6 +17,7 @@ from omegaconf.errors import OmegaConfBaseException
 from mohone.errors import ConfigError, MohoneError
 
 Plain = dict[str, Any]
+LAST_SEED = 2**32 - 1  # Lightning's.
 T = TypeVar("T")
 GROUPS = ("dataset", "kge_model", "training", "netemb", "infusion", "trainer", "logger")
 KEYS = (

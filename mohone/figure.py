@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from torch import Tensor
-
-from mohone.config import Plain, build
 from mohone.errors import DataError, MohoneError, require_choice
 from mohone.evaluation.settings import SETTINGS
 from mohone.figures import gains
-from mohone.figures.barbell import barbell_figure
-from mohone.figures.maps import map_figure
-from mohone.files import read_json, replacing
-from mohone.kge import KGEModel
-from mohone.loggers import log_picture
-from mohone.results import RESULT, read_results
-from mohone.stages import Stages
-from mohone.trainers import TrainerFactory
+from mohone.files import replacing
+from mohone.results import read_ended, read_results
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -52,47 +44,33 @@ def _parser() -> argparse.ArgumentParser:
 def _draw(given: argparse.Namespace) -> Any:
     """The figure that is asked for; None: there is nothing to draw."""
     if given.kind == "barbell":
+        from mohone.figures.barbell import barbell_figure  # Torch takes seconds: help and typos should not.
+
         return barbell_figure(given.scale)
     if given.kind in ("scale", "strength"):
         results = [result for _, result in read_results([given.folder])]
         draw = gains.scale_figure if given.kind == "scale" else gains.strength_figure
         return draw(results, given.setting)
-    result = _result(given.folder)
     if given.kind == "map":
-        return _map(result, given.entity, given.labels)
+        return _map(given.folder, given.entity, given.labels)
+    result = read_ended(given.folder)
     return gains.grid_figure(result) if given.kind == "grid" else gains.degree_figure(result)
 
 
-def _result(folder: Path) -> Plain:
-    path = folder / RESULT
-    if not path.is_file():
-        raise DataError(f"{folder} must be the folder of a job, but has no {RESULT}.")
-    result: Plain = read_json(path)
-    if result["status"] != "ok":
-        raise DataError(f"{folder} must be the folder of a job that ended well, but that one failed.")
-    return result
+def _map(folder: Path, entity: str, labels: Path | None) -> Any:
+    from mohone.ended import open_job
+    from mohone.figures.maps import map_figure
 
-
-def _map(result: Plain, entity: str, labels: Path | None) -> Any:
-    config = result["config"]
-    if not config["store_dir"]:
-        raise DataError("A map needs a job's stages, but this result is a copy that knows no `store_dir`.")
-    graph = build("dataset", config["dataset"]).load()
-    stages = Stages(config, graph, TrainerFactory(config["trainer"], Path()))
-    if not result["selection"] or not result["selection"]["beta"]:
+    selection = read_ended(folder)["selection"]
+    if not selection or not selection["beta"]:
         raise DataError("A map needs an infusion, but validation chose none in this job.")
-    netemb, baseline = stages.netemb(), stages.baseline()
-    before, after = (stages.read_model(s) for s in (baseline, stages.infusion(netemb, baseline)))
-    names = list(graph.entities.names)
+    job = open_job(folder)
+    names = list(job.graph.entities.names)
     readable = _readable(names, labels)
     entity_id = _find(entity, names, readable)
-    neighbors = stages.neighbors(netemb).rows[entity_id, : result["selection"]["neighbors"]]
-    return map_figure(_vectors(before), _vectors(after), entity_id, neighbors, readable)
-
-
-def _vectors(model: KGEModel) -> Tensor:
-    """The first entity table, a row for each."""
-    return next(iter(model.entity_parameters().values())).detach().cpu().flatten(1)
+    neighbors = job.network_neighbors[entity_id, : selection["neighbors"]]
+    before, after = (model.entity_vectors.cpu() for model in (job.baseline, job.model))
+    return map_figure(before, after, entity_id, neighbors, readable)
 
 
 def _readable(names: Sequence[str], path: Path | None) -> list[str]:
@@ -101,7 +79,10 @@ def _readable(names: Sequence[str], path: Path | None) -> list[str]:
         return list(names)
     if not path.is_file():
         raise DataError(f"`--labels` must be a file, but {path} is none.")
-    lines = path.read_text(encoding="utf-8").splitlines()
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError as error:
+        raise DataError(f"`--labels` must be a file in UTF-8, but {path} is not: {error.reason}.") from None
     labels = dict(line.split("\t", 1) for line in lines if "\t" in line)
     return [labels.get(name, name) for name in names]
 
@@ -116,6 +97,7 @@ def _find(entity: str, names: Sequence[str], readable: Sequence[str]) -> int:
 def main(arguments: list[str] | None = None) -> int:
     """The command line; the exit code is 1 if there is nothing to draw."""
     given = _parser().parse_args(arguments)
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
     try:
         require_choice("--out", given.out.suffix, (".png", ".pdf", ".svg"))
         figure = _draw(given)
@@ -124,6 +106,8 @@ def main(arguments: list[str] | None = None) -> int:
         with replacing(given.out) as part:
             figure.savefig(part, format=given.out.suffix[1:], dpi=120)
         if given.wandb:
+            from mohone.loggers import log_picture
+
             log_picture(given.wandb, given.kind, figure, given.out.parent)
     except (MohoneError, OSError) as error:
         print(error, file=sys.stderr)

@@ -67,6 +67,17 @@ def locked(path: Path, on_waiting: Callable[[], object]) -> Iterator[None]:
         lock.release()
 
 
+def check_writable(folder: Path) -> None:
+    """Make a folder and try to write in it.
+
+    Raises:
+        OSError: if that cannot be done.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=folder):
+        pass
+
+
 def write_text(path: Path, text: str) -> None:
     """Write `text` to `path` as UTF-8, atomically."""
     with replacing(path) as part:

@@ -7,16 +7,16 @@ import logging
 import sys
 from pathlib import Path
 
-from mohone.allocator import keep_freed_memory
-from mohone.config import Plain, compose_plain
-from mohone.errors import ConfigError, MohoneError, require_bool, require_int
+from mohone.config import LAST_SEED, Plain, compose_plain
+from mohone.errors import ConfigError, MohoneError, require_int
+from mohone.files import check_writable
 
 _NO_DATASET = "dataset=folder"  # The usual one would suggest its own size.
 
 
 def main(arguments: list[str] | None = None) -> int:
     """The command line; the exit code is 1 if there is nothing to export."""
-    parser = argparse.ArgumentParser(prog="mohone.network", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m mohone.network", description=__doc__)
     parser.add_argument("file", type=Path, help="edges (two fields a line) or triples (three), UTF-8")
     parser.add_argument("--export", type=Path, required=True, help="OUT.npz, OUT.safetensors or OUT.txt")
     parser.add_argument("--delimiter", default="\t", help="between fields; a tab if not given")
@@ -25,7 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     try:
         _export(given.file, given.export, given.delimiter, compose_plain([_NO_DATASET, *given.settings]))
-    except MohoneError as error:
+    except (MohoneError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
     return 0
@@ -39,22 +39,18 @@ def _export(file: Path, out: Path, delimiter: str, config: Plain) -> None:
     from mohone.data.knowledge_graph import Vocabulary
     from mohone.data.reading import read_edges
     from mohone.graph.adjacency import Graph
-    from mohone.graph.sparse import use_backend
     from mohone.networks import NetworkPlan
-    from mohone.progress import want_progress
-    from mohone.trainers import TrainerFactory, quiet_lightning
+    from mohone.process import prepare_process
+    from mohone.trainers import TrainerFactory
     from mohone.vectors import check_format, write_vectors
 
-    if require_bool("allocator", config["allocator"]):
-        keep_freed_memory()
-    quiet_lightning()
-    want_progress(require_bool("progress", config["progress"]))
-    use_backend(config["sparse"])
-    seed = require_int("seed", config["seed"], 0)
+    prepare_process(config)
+    seed = require_int("seed", config["seed"], 0, LAST_SEED)
     plan = NetworkPlan(config)
     if not plan.is_wanted:
         raise ConfigError("`netemb` must be a network embedding, but is none.")
     check_format(out)
+    check_writable(out.parent)
     triples = read_edges(file, delimiter).triples
     names = Vocabulary(name for triple in triples for name in (triple[0], triple[2]))
     ends = torch.tensor([[names.ids[h], names.ids[t]] for h, _, t in triples], dtype=torch.int64)

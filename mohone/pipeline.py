@@ -10,15 +10,13 @@ from omegaconf import OmegaConf
 
 from mohone.config import Plain, build
 from mohone.data import KnowledgeGraph
-from mohone.errors import require_bool
 from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.evaluation.metrics import report, tie_warning
 from mohone.evaluation.significance import compare
 from mohone.files import write_json, write_text
-from mohone.graph.sparse import use_backend
 from mohone.kge import KGEModel
 from mohone.loggers import JobLogger
-from mohone.progress import want_progress
+from mohone.process import prepare_process
 from mohone.reports.jobs import job_table
 from mohone.results import RESULT, describe_job, finished, versions, write_ranks
 from mohone.stages import Stage, Stages
@@ -42,8 +40,7 @@ def run_job(config: Plain, folder: Path, sweep: str | None = None) -> Plain:
     Raises:
         OccupiedError: the folder holds the result of another job.
     """
-    want_progress(require_bool("progress", config["progress"]))
-    use_backend(config["sparse"])
+    prepare_process(config)
     graph: KnowledgeGraph = build("dataset", config["dataset"]).load()
     for line in graph.report.lines():
         log.info("%s", line)

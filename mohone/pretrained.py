@@ -37,6 +37,9 @@ class Pretrained:
             raise DataError(f"`pretrained.file` must be a file, but {self.path} is none.")
         given, vectors = read_vectors(self.path)
         places = {name: i for i, name in enumerate(given)}
+        if len(places) < len(given):
+            twice = next(name for i, name in enumerate(given) if places[name] != i)
+            raise DataError(f"{self.path} must have one vector for each name, but has several for {twice!r}.")
         missing = [name for name in names if name not in places]
         if missing:
             others = f" and {len(missing) - 1} others" if len(missing) > 1 else ""
@@ -66,7 +69,7 @@ class Pretrained:
         """
         if self.path is None:
             return
-        table = next(iter(model.entity_parameters().values()))
+        table = model.entity_table
         width = table[0].numel()
         if self.vectors.shape[1] != width:
             raise DataError(

@@ -13,7 +13,7 @@ import numpy as np
 
 from mohone import __version__
 from mohone.config import Plain
-from mohone.errors import OccupiedError
+from mohone.errors import DataError, OccupiedError
 from mohone.files import read_json, replacing, write_json
 
 if TYPE_CHECKING:  # Help and typos need no torch.
@@ -125,6 +125,23 @@ def read_result(path: Path) -> Plain | None:
     except (ValueError, OSError):
         return None
     return result if _is_result(result) else None
+
+
+def read_ended(folder: Path) -> Plain:
+    """The result of a job that ended well.
+
+    Raises:
+        DataError: the folder holds none.
+    """
+    path = folder / RESULT
+    if not path.is_file():
+        raise DataError(f"{folder} must be the folder of a job, but has no {RESULT}.")
+    result = read_result(path)
+    if result is None:
+        raise DataError(f"{path} must be a result of this program, but is none.")
+    if result["status"] != "ok":
+        raise DataError(f"{folder} must be the folder of a job that ended well, but that one failed.")
+    return result
 
 
 def _is_result(value: Any) -> bool:

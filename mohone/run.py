@@ -15,9 +15,8 @@ from hydra.types import RunMode
 from hydra.utils import get_original_cwd
 from omegaconf import DictConfig, OmegaConf
 
-from mohone.allocator import keep_freed_memory
 from mohone.config import CONF, Plain, absolute_paths, check_keys, to_plain
-from mohone.errors import MohoneError, require_bool
+from mohone.errors import MohoneError
 from mohone.files import locked
 from mohone.results import has_result, write_failed
 from mohone.sweep import FAILURES, begin_job, fail_job
@@ -43,13 +42,9 @@ def _run(config: DictConfig, folder: Path) -> None:
     try:
         plain = absolute_paths(to_plain(config), Path(get_original_cwd()))
         check_keys(plain)
-        if require_bool("allocator", plain["allocator"]):
-            keep_freed_memory()
         # Torch and Lightning take seconds: help and typos should not.
         from mohone.pipeline import run_job
-        from mohone.trainers import quiet_lightning
 
-        quiet_lightning()
         run_job(plain, folder, _sweep())
     except (Exception, KeyboardInterrupt, SystemExit) as error:
         # Lightning ends a terminated process by SystemExit without a code, which would look like success.

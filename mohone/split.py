@@ -12,7 +12,7 @@ from mohone.files import making
 
 def main(arguments: list[str] | None = None) -> int:
     """The command line; the exit code is 1 if nothing was written."""
-    parser = argparse.ArgumentParser(prog="mohone.split", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m mohone.split", description=__doc__)
     parser.add_argument("file", type=Path, help="head, relation and tail a line, UTF-8")
     parser.add_argument("folder", type=Path, help="made, or empty")
     parser.add_argument(
@@ -23,7 +23,7 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     try:
         _split(given.file, given.folder, given.delimiter, given.share, given.seed)
-    except MohoneError as error:
+    except (MohoneError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
     return 0

@@ -15,7 +15,7 @@ import pytorch_lightning as pl
 import torch
 from torch import Tensor
 
-from mohone.config import Plain, build, keys_of, settings_of
+from mohone.config import LAST_SEED, Plain, build, keys_of, settings_of
 from mohone.data import KnowledgeGraph
 from mohone.errors import ConfigError, require_bool, require_int
 from mohone.evaluation.link_prediction import LinkPrediction
@@ -35,7 +35,6 @@ from mohone.store import StageStore, stage_key
 from mohone.trainers import TrainerFactory
 
 log = logging.getLogger(__name__)
-_LAST_SEED = 2**32 - 1
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ class Stages:
 
     def __init__(self, config: Plain, graph: KnowledgeGraph, trainers: TrainerFactory) -> None:
         self.graph, self.trainers = graph, trainers
-        self.seed = require_int("seed", config["seed"], 0, _LAST_SEED)
+        self.seed = require_int("seed", config["seed"], 0, LAST_SEED)
         self.store = StageStore(Path(config["store_dir"]))
         self.store.check()
         self._config = config

@@ -6,14 +6,13 @@ import hashlib
 import json
 import logging
 import shutil
-import tempfile
 import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from mohone.errors import ConfigError
-from mohone.files import locked
+from mohone.files import check_writable, locked
 
 log = logging.getLogger(__name__)
 FORMAT = 3  # Raise it when the same configuration would give other results than before.
@@ -92,9 +91,7 @@ class StageStore:
             ConfigError: if it cannot be written.
         """
         try:
-            self.root.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=self.root):
-                pass
+            check_writable(self.root)
         except OSError as error:
             raise ConfigError(
                 f"`store_dir` must be a folder that can be written, but {self.root} is not: {error.strerror}."

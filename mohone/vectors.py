@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -43,8 +44,11 @@ def write_vectors(path: Path, names: Sequence[str], vectors: Tensor) -> None:
 
     Raises:
         ConfigError: another ending.
+        DataError: two names that a text would not tell apart.
     """
     check_format(path)
+    if path.suffix == ".txt":
+        names = _without_blanks(names)
     with replacing(path) as part:
         if path.suffix == ".npz":
             with part.open("wb") as file:
@@ -55,7 +59,7 @@ def write_vectors(path: Path, names: Sequence[str], vectors: Tensor) -> None:
             with part.open("w", encoding="utf-8") as file:
                 file.write(f"{len(names)} {vectors.shape[1]}\n")
                 for name, row in zip(names, vectors.tolist(), strict=True):
-                    file.write(f"{'_'.join(name.split(' '))} {' '.join(f'{x:.7g}' for x in row)}\n")
+                    file.write(f"{name} {' '.join(f'{x:.7g}' for x in row)}\n")
 
 
 def read_vectors(path: Path) -> tuple[list[str], Tensor]:
@@ -63,8 +67,28 @@ def read_vectors(path: Path) -> tuple[list[str], Tensor]:
 
     Raises:
         ConfigError: another ending.
-        DataError: a file that is missing or not of its format.
+        DataError: a file that is missing or not of its format, or without a row for each name.
     """
+    names, vectors = _read(path)
+    if vectors.dim() != 2 or len(vectors) != len(names):
+        raise DataError(
+            f"{path} must have a row of numbers for each of its {len(names)} names, but its vectors are of "
+            f"shape {tuple(vectors.shape)}."
+        )
+    return names, vectors
+
+
+def _without_blanks(names: Sequence[str]) -> list[str]:
+    out = [name.replace(" ", "_") for name in names]
+    if len(set(out)) < len(set(names)):
+        twice = next(name for name, n in Counter(out).items() if n > 1)
+        raise DataError(
+            f"Names must stay distinct with `_` for blanks, but {twice!r} stands for two: write .npz instead."
+        )
+    return out
+
+
+def _read(path: Path) -> tuple[list[str], Tensor]:
     check_format(path)
     try:
         if path.suffix == ".npz":

@@ -63,6 +63,12 @@ def test_entities_stay_as_given_and_relations_are_trained(
     assert not torch.equal(model.get_parameter("relation"), unmoved.get_parameter("relation"))
 
 
+def test_a_name_twice_is_refused(base: KnowledgeGraph, tmp_path: Path) -> None:
+    write_vectors(tmp_path / "v.npz", [*base.entities.names, "a"], torch.zeros(5, 4))
+    with pytest.raises(DataError, match="must have one vector for each name, but has several for 'a'"):
+        stages(base, tmp_path, f"pretrained.file={tmp_path / 'v.npz'}")
+
+
 def test_thawed_entities_start_there_and_move(
     base: KnowledgeGraph, tmp_path: Path, given: tuple[Path, torch.Tensor]
 ) -> None:

@@ -1,5 +1,6 @@
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -29,6 +30,19 @@ def test_word2vec_ends_its_lines_in_blanks(tmp_path: Path) -> None:
     (tmp_path / "v.txt").write_text("2 2\na 1 2 \nb 3 4 \n", encoding="utf-8")
     names, vectors = read_vectors(tmp_path / "v.txt")
     assert (names, vectors.tolist()) == (["a", "b"], [[1.0, 2.0], [3.0, 4.0]])
+
+
+def test_names_that_a_text_would_not_tell_apart_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"must stay distinct with `_` for blanks, but 'a_b' stands for two"):
+        write_vectors(tmp_path / "v.txt", ["a b", "a_b"], torch.zeros(2, 2))
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("shape", [(3, 2), (2,), (1, 2)])
+def test_each_name_must_have_a_row(tmp_path: Path, shape: tuple[int, ...]) -> None:
+    np.savez(tmp_path / "v.npz", names=np.array(["a", "b"]), vectors=np.zeros(shape))
+    with pytest.raises(DataError, match="must have a row of numbers for each of its 2 names"):
+        read_vectors(tmp_path / "v.npz")
 
 
 def test_bad_files_are_refused(tmp_path: Path) -> None:

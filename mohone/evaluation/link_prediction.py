@@ -4,6 +4,8 @@
 - `typed`: the same, among entities seen with that relation on that side in train, valid *or test*, as the
   paper's tool did. It knows the test set: an oracle, kept to be comparable with the paper.
 - `typed_train`: candidates from train only, the right answer always added: the honest variant.
+
+Of a relation that train lacks nothing can be known: all entities are its candidates.
 """
 
 from __future__ import annotations
@@ -160,7 +162,7 @@ class LinkPrediction:
 
     def _rank(self, model: Scorer, chunk: _Chunk) -> Iterator[tuple[str, Ranks]]:
         side, triples = chunk.side, chunk.triples
-        scores = _score(model, side, triples)
+        scores = score_all(model, side, triples)
         known = self._known[side].to(scores.device).lookup(query_keys(triples, side, self.n_relations))
         masked = mask_known(scores, triples[:, answer_column(side)], known)
         for setting in self.settings:
@@ -199,7 +201,17 @@ def _device_of(model: Scorer) -> torch.device:
     return device
 
 
-def _score(model: Scorer, side: str, triples: Tensor) -> Tensor:
+def score_all(model: Scorer, side: str, triples: Tensor) -> Tensor:
+    """The scores of all entities as answers on `side`, in full precision: `(n, n_entities)`.
+
+    Args:
+        model: what gives the scores.
+        side: `tail` or `head`.
+        triples: `(n, 3)`; their answers play no part.
+
+    Raises:
+        TrainingError: if a score is not finite.
+    """
     head, relation, tail = triples.T
     # In full precision also where training is not: all figures of a job must be comparable.
     with torch.autocast(triples.device.type, enabled=False):

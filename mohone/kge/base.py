@@ -101,6 +101,16 @@ class KGEModel(nn.Module, ABC):
         """The per-entity tables by name, each `(n_entities, ...)`."""
         return {name: self.get_parameter(name) for name in self.entity_tables}
 
+    @property
+    def entity_table(self) -> nn.Parameter:
+        """The first of these: the entities' vectors, not what projects them."""
+        return next(iter(self.entity_parameters().values()))
+
+    @property
+    def entity_vectors(self) -> Tensor:
+        """A row of numbers for each entity, without gradient: `(n_entities, width)`."""
+        return self.entity_table.detach().flatten(1)
+
     def relation_parameters(self) -> dict[str, nn.Parameter]:
         """The relations' tables by name."""
         return {name: self.get_parameter(name) for name in self.relation_tables}

@@ -1,0 +1,46 @@
+"""The best answers to one query, by name."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+
+from mohone.data import KnowledgeGraph
+from mohone.data.knowledge_graph import SPLITS, answer_column
+from mohone.evaluation.link_prediction import Scorer, score_all
+
+
+class Answer(NamedTuple):
+    """A candidate for a query: its name and score, and the first split that has the triple; empty: none."""
+
+    name: str
+    score: float
+    split: str
+
+
+@torch.no_grad()
+def best_answers(
+    model: Scorer, graph: KnowledgeGraph, side: str, entity: int, relation: int, n: int, with_known: bool
+) -> list[Answer]:
+    """The n candidates with the highest scores, best first, equal ones in the order of their names.
+
+    Args:
+        model: what gives the scores.
+        graph: the data set.
+        side: `tail` or `head`, what is asked for.
+        entity: the known one.
+        relation: its relation.
+        n: at most so many.
+        with_known: also those whose triple the data set has.
+    """
+    query = torch.tensor([[entity, relation, entity]], device=getattr(model, "device", None))
+    scores = score_all(model, side, query)[0].cpu()
+    splits: dict[int, str] = {}
+    for split in reversed(SPLITS):
+        triples = getattr(graph, split)
+        same = (triples[:, 1] == relation) & (triples[:, 2 - answer_column(side)] == entity)
+        splits |= dict.fromkeys(triples[same, answer_column(side)].tolist(), split)
+    order = scores.argsort(descending=True, stable=True).tolist()
+    wanted = [i for i in order if with_known or i not in splits][:n]
+    return [Answer(graph.entities.names[i], float(scores[i]), splits.get(i, "")) for i in wanted]

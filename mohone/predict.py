@@ -1,0 +1,61 @@
+"""`python -m mohone.predict JOB --relation NAME --head NAME`: what a trained model takes for the answers."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mohone.errors import DataError, MohoneError, require_int
+
+if TYPE_CHECKING:
+    from mohone.data.knowledge_graph import Vocabulary
+    from mohone.evaluation.answers import Answer
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command line; the exit code is 1 if there is no answer."""
+    parser = argparse.ArgumentParser(prog="python -m mohone.predict", description=__doc__)
+    parser.add_argument("job", type=Path, metavar="JOB", help="the folder of a job that has ended")
+    parser.add_argument("--relation", required=True, metavar="NAME")
+    asked = parser.add_mutually_exclusive_group(required=True)
+    asked.add_argument("--head", metavar="NAME", help="the known head: tails are asked for")
+    asked.add_argument("--tail", metavar="NAME", help="the known tail: heads are asked for")
+    parser.add_argument("--top", type=int, default=10, metavar="N", help="answers; 10 if not given")
+    parser.add_argument("--known", action="store_true", help="also those that the data set has, and where")
+    parser.add_argument("--baseline", action="store_true", help="of the model before the infusion")
+    given = parser.parse_args(arguments)
+    logging.basicConfig(level=logging.WARNING, format="%(message)s")
+    try:
+        require_int("--top", given.top, 1)
+        for answer in _answers(given):
+            print(f"{answer.name}\t{answer.score:.4f}" + (f"\t{answer.split}" if given.known else ""))
+    except (MohoneError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+def _answers(given: argparse.Namespace) -> list[Answer]:
+    # Torch and Lightning take seconds: help and typos should not.
+    from mohone.ended import open_job
+    from mohone.evaluation.answers import best_answers
+
+    job = open_job(given.job)
+    side, name = ("tail", given.head) if given.head is not None else ("head", given.tail)
+    relation = _find("--relation", given.relation, job.graph.relations)
+    entity = _find(f"--{'head' if side == 'tail' else 'tail'}", name, job.graph.entities)
+    model = job.baseline if given.baseline else job.model
+    return best_answers(model, job.graph, side, entity, relation, given.top, given.known)
+
+
+def _find(option: str, name: str, vocabulary: Vocabulary) -> int:
+    if name not in vocabulary.ids:
+        raise DataError(f"`{option}` must be a name of the data set, but {name!r} is none.")
+    return vocabulary.ids[name]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
