@@ -74,6 +74,11 @@ def check_keys(config: Mapping[str, Any]) -> None:
         ConfigError: a key that is none.
     """
     _check_keys("", config, KEYS)
+    for group in (*GROUPS, "graph", "pretrained"):
+        if not isinstance(config.get(group), Mapping):
+            raise ConfigError(f"`{group}` must be a group of keys, but is {config.get(group)!r}.")
+    if not isinstance(config["store_dir"], str):
+        raise ConfigError(f"`store_dir` must be a folder, but is {config['store_dir']!r}.")
     _check_keys("graph.", config["graph"], ("weighting",))
     _check_keys("pretrained.", config["pretrained"], ("file", "frozen"))
     for group in ("netemb", "infusion"):
@@ -128,12 +133,15 @@ def build(group: str, node: Mapping[str, Any], *, without: tuple[str, ...] = (),
         raise ConfigError(f"`{group}` must configure {target}, but: {_first_line(error)}.") from error
 
 
-def settings_of(cls: type[T], node: Mapping[str, Any]) -> T:
+def settings_of(cls: type[T], group: str, node: Mapping[str, Any]) -> T:
     """Make a dataclass of those keys of a group that are its fields.
 
     Raises:
-        ConfigError: a value it refuses.
+        ConfigError: a key that is missing, or a value the class refuses.
     """
+    for field in dataclasses.fields(cast("Any", cls)):
+        if field.name not in node and field.default is dataclasses.MISSING:
+            raise ConfigError(f"`{group}.{field.name}` must be given, but is missing.")
     return cls(**{f.name: node[f.name] for f in dataclasses.fields(cast("Any", cls)) if f.name in node})
 
 

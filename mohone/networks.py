@@ -27,7 +27,7 @@ class NetworkPlan:
         self.weighting = require_choice("graph.weighting", config["graph"]["weighting"], WEIGHTINGS)
         self.is_wanted = "_target_" in config["netemb"]
         if self.is_wanted:
-            self.settings: LearnSettings = settings_of(LearnSettings, config["netemb"])
+            self.settings: LearnSettings = settings_of(LearnSettings, "netemb", config["netemb"])
             self._new_neighborhood()  # Only to check its configuration.
 
     def check_size(self, n_nodes: int) -> None:

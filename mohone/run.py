@@ -40,8 +40,9 @@ def _job(config: DictConfig) -> None:
 def _run(config: DictConfig, folder: Path) -> None:
     plain: Plain = {}
     try:
-        plain = absolute_paths(to_plain(config), Path(get_original_cwd()))
+        plain = to_plain(config)
         check_keys(plain)
+        plain = absolute_paths(plain, Path(get_original_cwd()))
         # Torch and Lightning take seconds: help and typos should not.
         from mohone.pipeline import run_job
 

@@ -87,7 +87,7 @@ class Stages:
         self.store = StageStore(Path(config["store_dir"]))
         self.store.check()
         self._config = config
-        self._fit_settings: FitSettings = settings_of(FitSettings, config["training"])
+        self._fit_settings: FitSettings = settings_of(FitSettings, "training", config["training"])
         self._regime: Regime = build("training", config["training"], without=keys_of(FitSettings))
         self._pretrained = Pretrained(config["pretrained"], graph.entities.names)
         self._pretrained.put(self._new_model())  # Only to check both.
@@ -137,7 +137,9 @@ class Stages:
         def train(folder: Path) -> Plain:
             model = self._new_model()
             self._pretrained.put(model)
-            info = self._fit(model, self._fit_settings, stage="baseline", progress=self._progress)
+            file = self._progress
+            with self.store.lock(file.parent.name, file.stem):  # A longer training may share it.
+                info = self._fit(model, self._fit_settings, stage="baseline", progress=file)
             _save(model, folder)
             return info
 

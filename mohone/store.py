@@ -8,6 +8,7 @@ import logging
 import shutil
 import uuid
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +70,7 @@ class StageStore:
         place = home / key
         if place.is_dir():
             return place, True
-        with locked(home / f"{key}.lock", lambda: log.info(_WAITING, stage)):
+        with self.lock(stage, key):
             if place.is_dir():
                 return place, True
             for left in home.glob(f"{key}.part-*"):  # By a run that was killed: we hold its lock.
@@ -83,6 +84,10 @@ class StageStore:
                 shutil.rmtree(part, ignore_errors=True)
                 raise
         return place, False
+
+    def lock(self, stage: str, key: str) -> AbstractContextManager[None]:
+        """Hold what only one job may write at a time."""
+        return locked(self.root / stage / f"{key}.lock", lambda: log.info(_WAITING, stage))
 
     def check(self) -> None:
         """Make the root.

@@ -36,4 +36,5 @@ def test_recipes_have_values_of_their_own_for_each_model_of_the_table(recipe: st
     fb, wn, umls = (compose_plain([*names, f"dataset={d}"]) for d in ("fb15k237", "wn18rr", "umls"))
     assert fb["training"] != umls["training"] != wn["training"]
     assert fb["training"]["_target_"] == wn["training"]["_target_"] == umls["training"]["_target_"]
+    assert (CONF / f"recipe/model/{recipe}/{umls['training']['name']}-{model}.yaml").is_file()
     assert fb["recipe"] == recipe

@@ -48,8 +48,8 @@ def read_edges(path: Path, delimiter: str = "\t") -> TripleFile:
 
 
 def _parse(path: Path, text: str, delimiter: str, names: tuple[str, ...]) -> TripleFile:
-    if len(delimiter) != 1 or delimiter in "\r\n":
-        raise ConfigError(f"`dataset.delimiter` must be one character, but is {delimiter!r}.")
+    if not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in "\r\n":
+        raise ConfigError(f"The delimiter (`dataset.delimiter`) must be one character, but is {delimiter!r}.")
     triples: list[NamedTriple] = []
     n_blank = 0
     lines = text.split("\n")
