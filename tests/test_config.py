@@ -23,5 +23,5 @@ def test_what_cannot_be_is_refused(setting: str, message: str) -> None:
 
 def test_a_missing_key_is_named() -> None:
     node = compose_plain(["~training.lr"])["training"]
-    with pytest.raises(ConfigError, match="`training.lr` must be given, but is missing"):
+    with pytest.raises(ConfigError, match=r"`training\.lr` must be given, but is missing"):
         settings_of(FitSettings, "training", node)
