@@ -12,7 +12,7 @@ from typing import Any
 from mohone.errors import DataError, MohoneError, require_choice
 from mohone.evaluation.settings import SETTINGS
 from mohone.figures import gains
-from mohone.files import replacing
+from mohone.plotting import save_figure
 from mohone.results import read_ended, read_results
 
 
@@ -103,8 +103,7 @@ def main(arguments: list[str] | None = None) -> int:
         figure = _draw(given)
         if figure is None:
             raise DataError(f"There must be results to draw, but {given.folder} has none for this figure.")
-        with replacing(given.out) as part:
-            figure.savefig(part, format=given.out.suffix[1:], dpi=120)
+        save_figure(figure, given.out)
         if given.wandb:
             from mohone.loggers import log_picture
 

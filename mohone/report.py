@@ -10,12 +10,13 @@ from pathlib import Path
 from mohone.config import Plain
 from mohone.errors import MohoneError
 from mohone.evaluation.settings import SETTINGS
+from mohone.figures.bars import bar_figure
 from mohone.files import write_text
+from mohone.plotting import save_figure
 from mohone.reports.cells import Block, blocks
-from mohone.reports.charts import write_charts
 from mohone.reports.formats import rows_of, to_csv, to_latex, to_markdown
 from mohone.reports.jobs import jobs_table
-from mohone.reports.tables import tables_of
+from mohone.reports.tables import METRICS, tables_of
 from mohone.results import read_results
 
 FILES = {
@@ -67,8 +68,10 @@ def _parser() -> argparse.ArgumentParser:
 
 def _draw(found: list[Block], setting: str, folder: Path) -> None:
     for block in found:
-        for path in write_charts(block, setting, folder):
-            print(path)
+        for metric in METRICS:
+            name = f"{block.dataset}-{block.recipe}-{block.training}-{setting}-{metric.replace('@', '')}.png"
+            save_figure(bar_figure(block, setting, metric), folder / name)
+            print(folder / name)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -17,14 +17,14 @@ from mohone.reports.tables import main_table
 from mohone.results import read_results
 
 BEGIN, END = "<!-- tables -->", "<!-- end of tables -->"
-SETTINGS = {"paper": "typed", "strong": "filtered"}
+SETTING_OF = {"paper": "typed", "strong": "filtered"}
 
 
 def tables(folder: Path) -> str:
     """A caption and a Markdown table for each data set and recipe below the folder."""
     parts = [LEGEND]
     for block in sorted(blocks(read_results([folder])), key=lambda block: (block.dataset, block.recipe)):
-        table = main_table(block, SETTINGS.get(block.recipe, "filtered"), "mrr", whole=True)
+        table = main_table(block, SETTING_OF.get(block.recipe, "filtered"), "mrr", whole=True)
         parts.append(f"{table.title}:\n\n{markdown_table(table).rstrip()}")
     return "\n\n".join(parts)
 

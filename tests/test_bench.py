@@ -81,7 +81,7 @@ def test_every_kind_of_ours_is_measured_and_shown(
         return {**processes._named(spec), "result": child.measure(spec), "time_limit": time_limit}
 
     monkeypatch.setattr(cli, "run_measurement", here)
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     assert cli.main([*TINY, "--models", "transe,complex,distmult", "--out", str(tmp_path)]) == 0
     report = json.loads((tmp_path / "bench.json").read_text(encoding="utf-8"))
     kinds = {record["kind"] for record in report["measurements"]}

@@ -8,7 +8,7 @@ import torch
 
 from mohone.graph.barbell import DOOR, INSIDE, barbell
 from mohone.graph.heat_kernel import HeatKernel
-from mohone.plotting import pyplot
+from mohone.plotting import new_figure
 
 
 def barbell_figure(scale: float = 5.0, bell: int = 10, path: int = 10) -> Any:
@@ -19,10 +19,9 @@ def barbell_figure(scale: float = 5.0, bell: int = 10, path: int = 10) -> Any:
         bell: nodes of each clique.
         path: nodes of the path between them.
     """
-    plt = pyplot()
     graph, roles = barbell(bell, path)
     kernel = HeatKernel(graph, scale).rows(torch.arange(graph.n_nodes))
-    figure, (heat, drawing) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
+    figure, (heat, drawing) = new_figure(9, 3.8, 2)
     image = heat.imshow(kernel.sort(dim=1, descending=True).values.numpy(), aspect="auto", cmap="viridis")
     heat.set(xlabel="heat values of a node, greatest first", ylabel="node", title=f"Heat at s = {scale:g}")
     figure.colorbar(image, ax=heat)

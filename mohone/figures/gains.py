@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mohone.config import Plain
-from mohone.plotting import pyplot
+from mohone.plotting import new_figure
 from mohone.reports.jobs import way_name
 
 Figure = Any  # Matplotlib has no types.
@@ -38,8 +38,7 @@ def degree_figure(result: Plain) -> Figure | None:
     """Gain in test MRR by the degree of the right answer, filtered and typed; None without an infusion."""
     if not result["infused"]:
         return None
-    plt = pyplot()
-    figure, axes = plt.subplots(figsize=(6, 3.5), layout="constrained")
+    figure, axes = new_figure(6, 3.5)
     bins = list(result["baseline"]["filtered"]["degrees"])
     for i, setting in enumerate(("filtered", "typed")):
         before, after = (result[which][setting]["degrees"] for which in ("baseline", "infused"))
@@ -97,8 +96,7 @@ def _against(
 def _lines(
     lines: dict[str, list[tuple[float, float]]], x_label: str, y_label: str, heading: str, log: bool = False
 ) -> Figure:
-    plt = pyplot()
-    figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
+    figure, axes = new_figure(6, 4)
     for label, points in lines.items():
         axes.plot(*zip(*sorted(points), strict=True), "o-", label=label, markersize=4)
     if log:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from mohone.errors import DataError
-from mohone.plotting import pyplot
+from mohone.plotting import new_figure
 
 
 def map_figure(
@@ -34,12 +34,11 @@ def map_figure(
     neighbors = neighbors[neighbors >= 0]
     if len(neighbors) == 0:
         raise DataError(f"An entity must have network neighbours for a map, but {labels[entity]} has none.")
-    plt = pyplot()
     distance = (before - before[entity]).norm(dim=1)
     nearest = [i for i in distance.argsort().tolist() if i != entity and i not in neighbors.tolist()]
     shown = [entity, *neighbors.tolist(), *nearest[:n_others]]
     places = principal_axes(torch.cat([before[shown], after[shown]]))
-    figure, axes = plt.subplots(1, 2, figsize=(13, 6), layout="constrained", sharex=True, sharey=True)
+    figure, axes = new_figure(13, 6, 2, same_x=True, same_y=True)
     n_linked = 1 + len(neighbors)
     for axis, part, name in zip(axes, places.split(len(shown)), ("before", "after"), strict=True):
         axis.scatter(*part[n_linked:].T, color="lightgray", s=12)

@@ -84,7 +84,7 @@ class Cell:
     folders: dict[int, Path] = field(default_factory=dict)
     failed: set[int] = field(default_factory=set)
 
-    def figures(self, which: str, setting: str, metric: str) -> dict[int, float]:
+    def values(self, which: str, setting: str, metric: str) -> dict[int, float]:
         """A metric of `baseline` or `infused` by seed."""
         return {
             seed: float(result[which][setting][metric])
@@ -96,7 +96,7 @@ class Cell:
         """With a star if each seed's gain is significant; None where there is none."""
         infused = [result for result in self.results.values() if result["infused"]]
         star = all(is_gain(result["significance"][setting][metric]) for result in infused)
-        found = number(list(self.figures("infused", setting, metric).values()))
+        found = mean_of_seeds(list(self.values("infused", setting, metric).values()))
         unmoved = all(
             result["selection"]["beta"] == 0 and result["infusion"] != CONTROL for result in infused
         )
@@ -105,8 +105,8 @@ class Cell:
 
     def gain(self, setting: str, metric: str, relative: bool = False) -> Number | None:
         """Over the baselines of the same seeds, in points or as a share of them."""
-        after = self.figures("infused", setting, metric)
-        before = self.figures("baseline", setting, metric)
+        after = self.values("infused", setting, metric)
+        before = self.values("baseline", setting, metric)
         if not after:
             return None
         base = float(np.mean([before[seed] for seed in after]))
@@ -154,8 +154,8 @@ class Block:
         found: dict[int, float] = {}
         for (name, _), cell in self.cells.items():
             if name == model:
-                found = {**cell.figures("baseline", setting, metric), **found}
-        return number(list(found.values()))
+                found = {**cell.values("baseline", setting, metric), **found}
+        return mean_of_seeds(list(found.values()))
 
 
 def blocks(results: list[tuple[Path, Plain]]) -> list[Block]:
@@ -198,7 +198,7 @@ def _keys(result: Plain) -> list[str]:
     return [stage["key"] for stage in result["stages"].values()]
 
 
-def number(values: list[float]) -> Number | None:
+def mean_of_seeds(values: list[float]) -> Number | None:
     """The mean of seeds, and their standard deviation if there are several; None of nothing."""
     if not values:
         return None

@@ -8,8 +8,7 @@ from typing import Any
 from bench.figures import number
 from bench.ratios import Record, find, models_of, value
 from mohone.errors import ConfigError
-from mohone.files import replacing
-from mohone.plotting import pyplot
+from mohone.plotting import new_figure, save_figure
 
 _SIDES = {"ours": "Mohone", "pykeen": "PyKEEN"}
 _COLORS = {"ours": "#2a6fbb", "pykeen": "#c9772b"}
@@ -17,25 +16,20 @@ _COLORS = {"ours": "#2a6fbb", "pykeen": "#c9772b"}
 
 def draw(report: dict[str, Any], path: Path) -> bool:
     """Write the picture; False: matplotlib is not installed."""
+    records = report["measurements"]
+    models = models_of(records)
     try:
-        plt = pyplot()
+        figure, axes = new_figure(11, 1.5 + 0.55 * len(models), 2, same_y=True)
     except ConfigError:
         return False
     from matplotlib.patches import Patch
 
-    records = report["measurements"]
-    models = models_of(records)
-    figure, axes = plt.subplots(
-        1, 2, figsize=(11, 1.5 + 0.55 * len(models)), sharey=True, layout="constrained"
-    )
     for axis, (title, kind, regime, key) in zip(axes, _panels(), strict=True):
         axis.set(title=title, xlabel="seconds (logarithmic; shorter is better)", xscale="log")
         _bars(axis, records, models, (kind, regime, key))
     sides = [Patch(color=_COLORS[side], label=label) for side, label in _SIDES.items()]
     figure.legend(handles=sides, loc="outside lower center", ncols=len(sides), frameon=False)
-    with replacing(path) as part:
-        figure.savefig(part, format="png", dpi=150)
-    plt.close(figure)
+    save_figure(figure, path)
     return True
 
 

@@ -6,20 +6,18 @@ from pathlib import Path
 from typing import Any
 
 from mohone.errors import ConfigError
-from mohone.files import replacing
-from mohone.plotting import pyplot
+from mohone.plotting import new_figure, save_figure
 
 
 def draw(records: list[dict[str, Any]], path: Path) -> bool:
     """Write a PNG of the growth; False where matplotlib or the measurements are missing."""
     points = [r["result"] for r in records if r["measure"] == "network_growth" and "result" in r]
-    try:
-        plt = pyplot()
-    except ConfigError:
-        return False
     if not points:
         return False
-    figure, axes = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
+    try:
+        figure, axes = new_figure(8, 3.2, 2)
+    except ConfigError:
+        return False
     size = [point["n_nodes"] + point["n_edges"] for point in points]
     seconds = [point["seconds"] for point in points]
     memory = [point["peak_learn_mb"] / 1e3 for point in points]
@@ -27,7 +25,5 @@ def draw(records: list[dict[str, Any]], path: Path) -> bool:
         axis.loglog(size, values, "o-")
         axis.set(xlabel="nodes + edges", ylabel=label)
         axis.grid(visible=True, alpha=0.3)
-    with replacing(path) as part:
-        figure.savefig(part, format="png", dpi=120)
-    plt.close(figure)
+    save_figure(figure, path)
     return True

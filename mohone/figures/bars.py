@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Any
 
-from mohone.files import replacing
-from mohone.plotting import pyplot
+from mohone.plotting import new_figure
 from mohone.reports.cells import LABELS, Block, Number
 from mohone.reports.tables import METRICS
 
 
-def write_charts(block: Block, setting: str, folder: Path) -> list[Path]:
-    """A PNG for each metric, of the models of the block in points; missing cells have no bar.
-
-    Returns:
-        the paths.
-    """
-    return [_chart(block, setting, metric, folder) for metric in METRICS]
-
-
-def _chart(block: Block, setting: str, metric: str, folder: Path) -> Path:
-    plt = pyplot()
+def bar_figure(block: Block, setting: str, metric: str) -> Any:
+    """The models of the block, in points; missing cells have no bar."""
     ways = block.ways
     width = 0.8 / (1 + len(ways))
-    figure, axes = plt.subplots(figsize=(1.5 + 1.1 * len(block.models), 3.5), layout="constrained")
+    figure, axes = new_figure(1.5 + 1.1 * len(block.models), 3.5)
     series = [("Baseline", [block.baseline(model, setting, metric) for model in block.models])]
     for way in ways:
         cells = [block.cells.get((model, way)) for model in block.models]
@@ -41,11 +31,7 @@ def _chart(block: Block, setting: str, metric: str, folder: Path) -> Path:
     axes.set_ylabel(f"{METRICS[metric]}, {setting}")
     axes.set_title(f"{block.title}\n* p < 0.05", fontsize=8)
     axes.legend(fontsize=8, ncols=len(series), loc="lower center")
-    path = folder / f"{block.dataset}-{block.recipe}-{block.training}-{setting}-{metric.replace('@', '')}.png"
-    with replacing(path) as part:
-        figure.savefig(part, format="png", dpi=120)
-    plt.close(figure)
-    return path
+    return figure
 
 
 def _mark(each: Number | None) -> str:
