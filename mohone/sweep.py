@@ -66,9 +66,7 @@ class SweepTable(Callback):
         """Show the table, and what failed in this sweep."""
         sweep = _sweep_folder(config)
         print(f"\n{jobs_table(read_results([sweep]))}\n{sweep / TABLE}")
-        for path in sorted(sweep.rglob(FAILED)):
-            if not _is_of(os.environ[_SWEEP], path.parent):
-                continue
+        for path in sorted(path for path in sweep.rglob(FAILED) if _is_of(os.environ[_SWEEP], path.parent)):
             FAILURES[str(path.parent.resolve())] = path.read_text(encoding="utf-8")
         for folder, sentence in FAILURES.items():
             print(f"failed: {folder}: {sentence}", file=sys.stderr)
