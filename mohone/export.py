@@ -7,7 +7,7 @@ import logging
 import sys
 from pathlib import Path
 
-from mohone.errors import DataError, MohoneError
+from mohone.core.errors import DataError, MohoneError
 
 _KINDS = ("model", "baseline", "network")
 
@@ -35,8 +35,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _export(folder: Path, out: Path, kind: str) -> None:
     # Torch and Lightning take seconds: help and typos should not.
-    from mohone.ended import open_job
-    from mohone.vectors import check_format, write_vectors
+    from mohone.core.named_vectors import check_format, write_vectors
+    from mohone.experiment.finished import open_job
 
     check_format(out)
     job = open_job(folder)

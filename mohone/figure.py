@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from mohone.errors import DataError, MohoneError, require_choice
+from mohone.core.errors import DataError, MohoneError, require_choice
 from mohone.evaluation.settings import SETTINGS
-from mohone.figures import gains
-from mohone.plotting import save_figure
-from mohone.results import read_ended, read_results
+from mohone.reporting.figures import gains
+from mohone.reporting.plotting import save_figure
+from mohone.reporting.results import read_ended, read_results
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -44,7 +44,9 @@ def _parser() -> argparse.ArgumentParser:
 def _draw(given: argparse.Namespace) -> Any:
     """The figure that is asked for; None: there is nothing to draw."""
     if given.kind == "barbell":
-        from mohone.figures.barbell import barbell_figure  # Torch takes seconds: help and typos should not.
+        from mohone.reporting.figures.barbell import (
+            barbell_figure,  # Torch takes seconds: help and typos should not.
+        )
 
         return barbell_figure(given.scale)
     if given.kind in ("scale", "strength"):
@@ -58,8 +60,8 @@ def _draw(given: argparse.Namespace) -> Any:
 
 
 def _map(folder: Path, entity: str, labels: Path | None) -> Any:
-    from mohone.ended import open_job
-    from mohone.figures.maps import map_figure
+    from mohone.experiment.finished import open_job
+    from mohone.reporting.figures.maps import map_figure
 
     selection = read_ended(folder)["selection"]
     if not selection or not selection["beta"]:
@@ -105,7 +107,7 @@ def main(arguments: list[str] | None = None) -> int:
             raise DataError(f"There must be results to draw, but {given.folder} has none for this figure.")
         save_figure(figure, given.out)
         if given.wandb:
-            from mohone.loggers import log_picture
+            from mohone.experiment.loggers import log_picture
 
             log_picture(given.wandb, given.kind, figure, given.out.parent)
     except (MohoneError, OSError) as error:

@@ -7,9 +7,9 @@ import logging
 import sys
 from pathlib import Path
 
-from mohone.config import LAST_SEED, Plain, compose_plain
-from mohone.errors import ConfigError, MohoneError, require_int
-from mohone.files import check_writable
+from mohone.core.config import LAST_SEED, Plain, compose_plain
+from mohone.core.errors import ConfigError, MohoneError, require_int
+from mohone.core.files import check_writable
 
 _NO_DATASET = "dataset=folder"  # The usual one would suggest its own size.
 
@@ -36,13 +36,13 @@ def _export(file: Path, out: Path, delimiter: str, config: Plain) -> None:
     import pytorch_lightning as pl
     import torch
 
+    from mohone.core.named_vectors import check_format, write_vectors
+    from mohone.core.runtime import prepare_process
     from mohone.data.knowledge_graph import Vocabulary
     from mohone.data.reading import read_edges
-    from mohone.graph.adjacency import Graph
-    from mohone.networks import NetworkPlan
-    from mohone.process import prepare_process
-    from mohone.trainers import TrainerFactory
-    from mohone.vectors import check_format, write_vectors
+    from mohone.experiment.networks import NetworkPlan
+    from mohone.experiment.trainers import TrainerFactory
+    from mohone.graph.network import Graph
 
     prepare_process(config)
     seed = require_int("seed", config["seed"], 0, LAST_SEED)

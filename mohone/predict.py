@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mohone.errors import DataError, MohoneError, require_int
+from mohone.core.errors import DataError, MohoneError, require_int
 
 if TYPE_CHECKING:
     from mohone.data.knowledge_graph import Vocabulary
@@ -40,8 +40,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _answers(given: argparse.Namespace) -> list[Answer]:
     # Torch and Lightning take seconds: help and typos should not.
-    from mohone.ended import open_job
     from mohone.evaluation.answers import best_answers
+    from mohone.experiment.finished import open_job
 
     job = open_job(given.job)
     side, name = ("tail", given.head) if given.head is not None else ("head", given.tail)

@@ -7,17 +7,17 @@ import json
 import sys
 from pathlib import Path
 
-from mohone.config import Plain
-from mohone.errors import MohoneError
+from mohone.core.config import Plain
+from mohone.core.errors import MohoneError
+from mohone.core.files import write_text
 from mohone.evaluation.settings import SETTINGS
-from mohone.figures.bars import bar_figure
-from mohone.files import write_text
-from mohone.plotting import save_figure
-from mohone.reports.cells import Block, blocks
-from mohone.reports.formats import rows_of, to_csv, to_latex, to_markdown
-from mohone.reports.jobs import jobs_table
-from mohone.reports.tables import METRICS, tables_of
-from mohone.results import read_results
+from mohone.reporting.cells import Block, blocks
+from mohone.reporting.figures.bars import bar_figure
+from mohone.reporting.formats import rows_of, to_csv, to_latex, to_markdown
+from mohone.reporting.jobs import jobs_table
+from mohone.reporting.plotting import save_figure
+from mohone.reporting.results import read_results
+from mohone.reporting.tables import METRICS, tables_of
 
 FILES = {
     "jobs": "jobs.md",

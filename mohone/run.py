@@ -15,11 +15,11 @@ from hydra.types import RunMode
 from hydra.utils import get_original_cwd
 from omegaconf import DictConfig, OmegaConf
 
-from mohone.config import CONF, Plain, absolute_paths, check_keys, to_plain
-from mohone.errors import MohoneError
-from mohone.files import locked
-from mohone.results import has_result, write_failed
-from mohone.sweep import FAILURES, begin_job, fail_job
+from mohone.core.config import CONF, Plain, absolute_paths, check_keys, to_plain
+from mohone.core.errors import MohoneError
+from mohone.core.files import locked
+from mohone.experiment.sweep import FAILURES, begin_job, fail_job
+from mohone.reporting.results import has_result, write_failed
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +44,7 @@ def _run(config: DictConfig, folder: Path) -> None:
         check_keys(plain)
         plain = absolute_paths(plain, Path(get_original_cwd()))
         # Torch and Lightning take seconds: help and typos should not.
-        from mohone.pipeline import run_job
+        from mohone.experiment.job import run_job
 
         run_job(plain, folder, _sweep())
     except (Exception, KeyboardInterrupt, SystemExit) as error:

@@ -6,8 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from mohone.errors import DataError, MohoneError, require_int
-from mohone.files import making
+from mohone.core.errors import DataError, MohoneError, require_int
+from mohone.core.files import making
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -11,9 +11,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from mohone.config import PATHS
-from mohone.files import write_json
-from mohone.results import read_results
+from mohone.core.config import PATHS
+from mohone.core.files import write_json
+from mohone.reporting.results import read_results
 
 
 def without_paths(config: dict[str, Any]) -> dict[str, Any]:

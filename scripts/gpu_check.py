@@ -9,8 +9,8 @@ from typing import Any
 
 import torch
 
-from mohone.files import write_json
-from mohone.results import read_results
+from mohone.core.files import write_json
+from mohone.reporting.results import read_results
 
 FIGURES = ("mrr", "hits@1", "hits@3", "hits@10")
 

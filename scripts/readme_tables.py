@@ -10,11 +10,11 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from mohone.files import write_text
-from mohone.reports.cells import blocks
-from mohone.reports.formats import LEGEND, markdown_table
-from mohone.reports.tables import main_table
-from mohone.results import read_results
+from mohone.core.files import write_text
+from mohone.reporting.cells import blocks
+from mohone.reporting.formats import LEGEND, markdown_table
+from mohone.reporting.results import read_results
+from mohone.reporting.tables import main_table
 
 BEGIN, END = "<!-- tables -->", "<!-- end of tables -->"
 SETTING_OF = {"paper": "typed", "strong": "filtered"}

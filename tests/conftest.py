@@ -9,11 +9,11 @@ import pytest
 import torch
 from hypothesis import settings
 
+from mohone.core.runtime import quiet_lightning
 from mohone.data import KnowledgeGraph, PackagedDataset
 from mohone.data.knowledge_graph import build_knowledge_graph
 from mohone.data.reading import TripleFile
-from mohone.graph.adjacency import Graph
-from mohone.trainers import quiet_lightning
+from mohone.graph.network import Graph
 
 settings.register_profile("quick", max_examples=25, deadline=None, derandomize=True)
 settings.load_profile("quick")

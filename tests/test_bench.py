@@ -22,7 +22,7 @@ from bench.ratios import all_ratios
 from bench.subjects import count_batch, first_epoch, make_regime, shared_candidates
 from bench.tables import page
 from mohone.data import KnowledgeGraph
-from mohone.reports.markdown import table
+from mohone.reporting.markdown import table
 
 ROOT = Path(__file__).resolve().parents[1]
 TINY = ["--dataset", "umls", "--dim", "4", "--seconds", "0.01", "--threads", "1", "--no-pykeen"]

@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 import torch
 
+from mohone.core.named_vectors import read_vectors
 from mohone.network import main
-from mohone.vectors import read_vectors
 
 TINY = ["dim=4", "netemb.min_epochs=1", "netemb.min_steps=20", "progress=false"]
 

@@ -275,9 +275,9 @@ def test_help_lists_the_groups(tmp_path: Path) -> None:
 def test_keys_change_with_what_matters_and_with_nothing_else(tmp_path: Path) -> None:
     from hydra import compose, initialize_config_dir
 
-    from mohone.config import build, to_plain
-    from mohone.stages import Stages
-    from mohone.trainers import TrainerFactory
+    from mohone.core.config import build, to_plain
+    from mohone.experiment.stages import Stages
+    from mohone.experiment.trainers import TrainerFactory
 
     def keys(*overrides: str) -> dict[str, str]:
         conf = str(Path(__file__).parents[1] / "conf")

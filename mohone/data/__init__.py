@@ -1,4 +1,4 @@
-"""Floor 0: triples in, tensors out."""
+"""Files of triples in, tensors out; nothing of models."""
 
 from mohone.data.datasets import FolderDataset, PackagedDataset, PublishedDataset
 from mohone.data.index import GroupIndex

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
 
+from mohone.core.errors import ConfigError, DataError
+from mohone.core.files import replacing
+from mohone.core.progress import progress_bar
 from mohone.data.knowledge_graph import SPLITS, KnowledgeGraph, build_knowledge_graph, fingerprint
 from mohone.data.reading import TripleFile, read_triples
-from mohone.errors import ConfigError, DataError
-from mohone.files import replacing
-from mohone.progress import progress_bar
 
 _SUFFIXES = (".txt", ".tsv")
 _TIMEOUT_S = 30

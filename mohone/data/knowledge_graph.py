@@ -11,10 +11,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from mohone.core.errors import DataError
 from mohone.data.index import GroupIndex
 from mohone.data.load_report import LoadReport, report_loading
 from mohone.data.reading import NamedTriple, TripleFile
-from mohone.errors import DataError
 
 SPLITS = ("train", "valid", "test")
 SIDES = ("tail", "head")

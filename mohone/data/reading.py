@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from mohone.errors import ConfigError, DataError
+from mohone.core.errors import ConfigError, DataError
 
 NamedTriple = tuple[str, str, str]
 FIELDS = ("head", "relation", "tail")

@@ -6,9 +6,9 @@ from collections.abc import Collection
 
 import numpy as np
 
+from mohone.core.errors import ConfigError, DataError
 from mohone.data.knowledge_graph import SPLITS, Vocabulary
 from mohone.data.reading import NamedTriple
-from mohone.errors import ConfigError, DataError
 
 
 def split_triples(triples: Collection[NamedTriple], share: float, seed: int) -> dict[str, list[NamedTriple]]:

@@ -1,1 +1,1 @@
-"""Floor 1: ranks, metrics and significance of link prediction."""
+"""Scores in, figures out: ranks, metrics, significance, the best answers; trains nothing."""

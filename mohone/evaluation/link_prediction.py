@@ -17,11 +17,11 @@ from typing import NamedTuple, Protocol
 import torch
 from torch import Tensor
 
+from mohone.core.errors import TrainingError, require_choice
+from mohone.core.progress import progress_bar
 from mohone.data import SIDES, GroupIndex, KnowledgeGraph, answer_column, query_keys
-from mohone.errors import TrainingError, require_choice
 from mohone.evaluation.ranks import MaskedScores, Ranks, mask_known, rank_all, rank_among
 from mohone.evaluation.settings import SETTINGS
-from mohone.progress import progress_bar
 
 # Elements of a score matrix: memory stays constant, and 8 MB stay in a processor's cache.
 _CHUNK_ELEMENTS = {"cpu": 1 << 21, "cuda": 1 << 26}

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from mohone.data import KnowledgeGraph
 from mohone.evaluation.ranks import Ranks
-from mohone.graph.adjacency import Graph
+from mohone.graph.network import Graph
 
 HITS = (1, 3, 10)
 CATEGORIES = ("1-1", "1-N", "N-1", "N-N")

@@ -1,1 +1,1 @@
-"""Floor 1: the entities as a network, heat flowing on it, distances between its nodes."""
+"""An undirected network and what flows on it: heat, walks, divergences; nothing of relations."""

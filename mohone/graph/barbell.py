@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from mohone.graph.adjacency import Graph
+from mohone.graph.network import Graph
 
 INSIDE, DOOR = -2, -1  # Roles of a bell's nodes; those on the path count from 0, from each end.
 

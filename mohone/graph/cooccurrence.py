@@ -7,7 +7,7 @@ import torch
 from numba import njit
 from torch import Tensor
 
-from mohone.graph.parallel import Array, in_chunks
+from mohone.core.parallel import Array, in_chunks
 
 
 class Cooccurrence:

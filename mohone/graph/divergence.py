@@ -9,7 +9,7 @@ import torch
 from numba import njit
 from torch import Tensor
 
-from mohone.graph.parallel import Array, in_chunks
+from mohone.core.parallel import Array, in_chunks
 
 
 def log_histograms(values: Tensor, n_bins: int, lowest: float = 1e-9) -> Tensor:

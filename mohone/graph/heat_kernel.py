@@ -14,9 +14,9 @@ import torch
 from scipy.special import ive
 from torch import Tensor
 
-from mohone.errors import ConfigError, require_choice, require_float
-from mohone.graph.adjacency import Graph
-from mohone.graph.sparse import csr_matrix, spmm
+from mohone.core.errors import ConfigError, require_choice, require_float
+from mohone.core.sparse import csr_matrix, spmm
+from mohone.graph.network import Graph
 
 LAPLACIANS = ("random_walk", "symmetric")
 

@@ -11,9 +11,9 @@ from numba import njit
 from scipy.stats import poisson
 from torch import Tensor
 
-from mohone.graph.adjacency import Graph, WalkableGraph
-from mohone.graph.parallel import Array, in_chunks
-from mohone.graph.random import advance, below, stream, uniform
+from mohone.core.parallel import Array, in_chunks
+from mohone.core.random import advance, below, stream, uniform
+from mohone.graph.network import Graph, WalkableGraph
 
 _TRIES = 1000  # Of a rejection sampler; all but impossible to exhaust.
 

@@ -1,4 +1,4 @@
-"""Floor 3: network neighbours, retrofitting, and the callback that re-trains relations."""
+"""A trained model and a network in, an infused model out."""
 
 from mohone.infusion.settings import Retrofit
 

@@ -9,7 +9,7 @@ from torch.optim import Optimizer
 
 from mohone.infusion.retrofit import retrofit
 from mohone.kge import KGEModel
-from mohone.kge.module import KGEModule
+from mohone.training.module import KGEModule
 
 
 class RetrofitCallback(BaseFinetuning):

@@ -8,14 +8,14 @@ from typing import Any
 
 from torch import Tensor
 
+from mohone.core.progress import progress_bar
 from mohone.infusion.callback import RetrofitCallback
 from mohone.infusion.retrofit import objective_curve
 from mohone.infusion.selection import select
 from mohone.infusion.settings import Retrofit
-from mohone.infusion.sides import SIDES
 from mohone.kge import KGEModel
-from mohone.kge.module import FitSettings
-from mohone.progress import progress_bar
+from mohone.kge.query_side import SIDES
+from mohone.training.module import FitSettings
 
 Refit = Callable[..., dict[str, Any]]
 

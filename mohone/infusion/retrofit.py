@@ -18,8 +18,8 @@ from itertools import chain
 import torch
 from torch import Tensor
 
-from mohone.errors import require_float, require_int
-from mohone.graph.sparse import csr_matrix, spmm
+from mohone.core.errors import require_float, require_int
+from mohone.core.sparse import csr_matrix, spmm
 
 
 def retrofit(

@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 
 from mohone.infusion.retrofit import retrofit
-from mohone.infusion.sides import SIDES
 from mohone.kge.base import KGEModel
+from mohone.kge.query_side import SIDES
 
 
 @dataclass(frozen=True)

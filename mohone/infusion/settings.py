@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mohone.errors import ConfigError, require_bool, require_choice, require_float, require_int
-from mohone.graph.nearest import METRICS
+from mohone.core.errors import ConfigError, require_bool, require_choice, require_float, require_int
+from mohone.core.nearest import METRICS
 from mohone.infusion.retrofit import check_pulls
-from mohone.infusion.sides import SIDES
+from mohone.kge.query_side import SIDES
 
 
 @dataclass(frozen=True)

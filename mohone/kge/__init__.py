@@ -1,14 +1,10 @@
-"""Floor 2: knowledge-graph embedding models, regimes, losses and the module that trains them."""
+"""Scores of triples alone: the contract of a model, its families and wrappers, and the models."""
 
 from mohone.kge.analogy import Analogy
 from mohone.kge.base import KGEModel, Query
 from mohone.kge.complex import ComplEx
 from mohone.kge.distmult import DistMult
-from mohone.kge.k_vs_all import KvsAll
-from mohone.kge.negative_sampling import NegativeSampling
-from mohone.kge.one_vs_all import OneVsAll
 from mohone.kge.reciprocal import Reciprocal
-from mohone.kge.regime import Regime
 from mohone.kge.rescal import RESCAL
 from mohone.kge.transd import TransD
 from mohone.kge.transe import TransE
@@ -22,12 +18,8 @@ __all__ = [
     "ComplEx",
     "DistMult",
     "KGEModel",
-    "KvsAll",
-    "NegativeSampling",
-    "OneVsAll",
     "Query",
     "Reciprocal",
-    "Regime",
     "TransD",
     "TransE",
     "TransH",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from mohone.errors import ConfigError, require_float
+from mohone.core.errors import ConfigError, require_float
 from mohone.kge.base import Query, normal_table, rows
 from mohone.kge.bilinear import BilinearModel
 from mohone.kge.complex import conjugate_product, moduli, product

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from mohone.errors import require_int
+from mohone.core.errors import require_int
 
 
 class Query(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from mohone.errors import require_float
+from mohone.core.errors import require_float
 from mohone.kge.base import Query, normal_table, rows
 from mohone.kge.bilinear import BilinearModel
 

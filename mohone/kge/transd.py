@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from mohone.kge.base import Query, normal_table, rows
-from mohone.kge.distances import TranslationModel
+from mohone.kge.translation import TranslationModel
 
 
 class TransD(TranslationModel):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from mohone.errors import ConfigError
+from mohone.core.errors import ConfigError
 from mohone.kge.base import Query, normal_table, rows
-from mohone.kge.distances import TranslationModel, squared_distances
+from mohone.kge.translation import TranslationModel, squared_distances
 
 
 class TransE(TranslationModel):

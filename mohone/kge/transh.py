@@ -7,7 +7,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from mohone.kge.base import Query, normal_table, rows
-from mohone.kge.distances import TranslationModel, squared_distances
+from mohone.kge.translation import TranslationModel, squared_distances
 
 
 class TransH(TranslationModel):

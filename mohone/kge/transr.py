@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from mohone.errors import require_float, require_int
+from mohone.core.errors import require_float, require_int
 from mohone.kge.base import Query, normal_table, rows
-from mohone.kge.distances import TranslationModel, squared_distances
 from mohone.kge.relation_groups import map_by_relation, products_by_relation
+from mohone.kge.translation import TranslationModel, squared_distances
 
 
 class TransR(TranslationModel):

@@ -1,4 +1,4 @@
-"""Floor 2: network embeddings; a neighbourhood each, one learner."""
+"""Network embeddings: what N(u) is, a file each, and how F is learned, the same for all."""
 
 from mohone.netemb.node2vec import DeepWalk, Node2Vec
 from mohone.netemb.shnb import SharedNeighborhood

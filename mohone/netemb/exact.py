@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from torch.optim.lr_scheduler import LambdaLR
 from torch.utils.data import IterableDataset
 
-from mohone.graph.adjacency import Graph
+from mohone.graph.network import Graph
 from mohone.netemb.history import LossHistory
 from mohone.netemb.rows import NeighborRows
 

@@ -6,7 +6,7 @@ import math
 
 from torch import Tensor
 
-from mohone.errors import TrainingError
+from mohone.core.errors import TrainingError
 
 
 class LossHistory(list[dict[str, float]]):

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader
 
-from mohone.errors import ConfigError, require_choice, require_float, require_int
-from mohone.graph.adjacency import Graph
+from mohone.core.errors import ConfigError, require_choice, require_float, require_int
+from mohone.graph.network import Graph
 from mohone.netemb.exact import ExactObjective, NodeBatches
 from mohone.netemb.neighborhood import Neighborhood
 from mohone.netemb.rows import NeighborRows

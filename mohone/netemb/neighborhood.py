@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 import torch
 from torch import Tensor
 
-from mohone.graph.adjacency import Graph
+from mohone.graph.network import Graph
 
 
 class Neighborhood(ABC):

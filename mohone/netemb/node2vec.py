@@ -7,9 +7,9 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from mohone.errors import require_float, require_int
-from mohone.graph.adjacency import Graph
+from mohone.core.errors import require_float, require_int
 from mohone.graph.cooccurrence import Cooccurrence
+from mohone.graph.network import Graph
 from mohone.graph.walks import walk_ends, walks, window_lengths
 from mohone.netemb.neighborhood import Neighborhood, draw_key
 

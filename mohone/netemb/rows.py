@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from mohone.graph.adjacency import Graph
+from mohone.core.progress import progress_bar
+from mohone.graph.network import Graph
 from mohone.netemb.neighborhood import Neighborhood
-from mohone.progress import progress_bar
 
 _FLOAT32_LIMIT = 1 << 30  # Bytes up to which the matrix is held in float32, beyond in float16.
 _BLOCK = 64  # Rows computed at a time: the fastest on the benchmark graphs, a block fits the cache.

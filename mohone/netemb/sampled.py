@@ -15,8 +15,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.utils.data import IterableDataset
 
-from mohone.graph.adjacency import Graph
-from mohone.graph.parallel import Array, in_chunks
+from mohone.core.parallel import Array, in_chunks
+from mohone.graph.network import Graph
 from mohone.netemb.history import LossHistory
 from mohone.netemb.neighborhood import Neighborhood
 

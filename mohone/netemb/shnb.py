@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from mohone.errors import ConfigError
-from mohone.graph.adjacency import Graph
+from mohone.core.errors import ConfigError
 from mohone.graph.heat_kernel import HeatKernel, check_kernel
+from mohone.graph.network import Graph
 from mohone.graph.walks import poisson_lengths, walk_ends
 from mohone.netemb.neighborhood import Neighborhood, draw_key
 

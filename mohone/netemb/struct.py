@@ -9,11 +9,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from mohone.errors import require_float, require_int
-from mohone.graph.adjacency import Graph
+from mohone.core.errors import require_float, require_int
+from mohone.core.nearest import nearest_neighbors
 from mohone.graph.divergence import HistogramDivergence, log_histograms
 from mohone.graph.heat_kernel import HeatKernel, check_kernel
-from mohone.graph.nearest import nearest_neighbors
+from mohone.graph.network import Graph
 from mohone.netemb.neighborhood import Neighborhood
 from mohone.netemb.rows import node_blocks
 

@@ -16,8 +16,8 @@ from typing import Any
 
 import torch
 
-from mohone.allocator import keep_freed_memory
-from mohone.progress import want_progress
+from mohone.core.progress import want_progress
+from mohone.core.runtime import keep_freed_memory
 
 _MEASURES = {
     "ours_train": ("training", "train"),

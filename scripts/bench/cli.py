@@ -15,7 +15,7 @@ from bench.processes import run_measurement
 from bench.ratios import all_ratios
 from bench.tables import describe as name_of
 from bench.tables import page
-from mohone.files import write_json, write_text
+from mohone.core.files import write_json, write_text
 
 _SHOWN = {
     "epoch_seconds": "s an epoch",

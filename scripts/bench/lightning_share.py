@@ -14,9 +14,10 @@ import torch
 from bench.clock import Clock, warmup_of
 from bench.subjects import LEARNING_RATE, count_batch, first_epoch, load_graph, make_model, make_regime
 from bench.training import train_by_lightning
-from mohone.kge import KGEModel, Regime
+from mohone.kge import KGEModel
 from mohone.kge.base import make_gradients_dense, sparse_gradients
-from mohone.kge.regime import Batches
+from mohone.training import Regime
+from mohone.training.objective import Batches
 
 _ROUNDS = 3
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from bench.figures import number
 from bench.ratios import Record, find, models_of, value
-from mohone.errors import ConfigError
-from mohone.plotting import new_figure, save_figure
+from mohone.core.errors import ConfigError
+from mohone.reporting.plotting import new_figure, save_figure
 
 _SIDES = {"ours": "Mohone", "pykeen": "PyKEEN"}
 _COLORS = {"ours": "#2a6fbb", "pykeen": "#c9772b"}

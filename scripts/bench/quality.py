@@ -20,9 +20,10 @@ from bench.subjects import load_graph, make_model
 from bench.training import trainers
 from mohone.data import KnowledgeGraph
 from mohone.evaluation.link_prediction import LinkPrediction
-from mohone.kge import ComplEx, KGEModel, NegativeSampling, OneVsAll, Reciprocal, Regime
-from mohone.kge.fit import fit
-from mohone.kge.module import FitSettings, KGEModule, TripleDataModule
+from mohone.kge import ComplEx, KGEModel, Reciprocal
+from mohone.training import NegativeSampling, OneVsAll, Regime
+from mohone.training.fit import fit
+from mohone.training.module import FitSettings, KGEModule, TripleDataModule
 
 _EPOCHS = 10
 FILTERS = {"train+valid": ("train", "valid"), "all": ("train", "valid", "test")}

@@ -17,17 +17,15 @@ from mohone.kge import (
     ComplEx,
     DistMult,
     KGEModel,
-    NegativeSampling,
-    OneVsAll,
-    Regime,
     TransD,
     TransE,
     TransH,
     TransR,
 )
-from mohone.kge.negative_sampling import TripleBatch, TripleExamples
-from mohone.kge.queries import QueryBatch, QueryExamples
-from mohone.kge.regime import Batches, Share
+from mohone.training import NegativeSampling, OneVsAll, Regime
+from mohone.training.negative_sampling import TripleBatch, TripleExamples
+from mohone.training.objective import Batches, Share
+from mohone.training.queries import QueryBatch, QueryExamples
 
 LEARNING_RATE = 3e-3
 _CLASSES: dict[str, type[KGEModel]] = {

@@ -7,7 +7,7 @@ from typing import Any
 from bench.figures import MISSING, number, times
 from bench.plan import SHARED_NEGATIVES
 from bench.ratios import Record, find, models_of, value
-from mohone.reports.markdown import table
+from mohone.reporting.markdown import table
 
 _NOTES = """\
 How to read it.

@@ -20,10 +20,11 @@ from torch import Tensor
 from bench.clock import Clock, warmup_of
 from bench.subjects import LEARNING_RATE, count_batch, first_epoch, load_graph, make_model, make_regime
 from mohone.data import KnowledgeGraph
-from mohone.kge import KGEModel, Regime
-from mohone.kge.fit import fit
-from mohone.kge.module import FitSettings, KGEModule, TripleDataModule
-from mohone.trainers import TrainerFactory, quiet_lightning
+from mohone.experiment.trainers import TrainerFactory, quiet_lightning
+from mohone.kge import KGEModel
+from mohone.training import Regime
+from mohone.training.fit import fit
+from mohone.training.module import FitSettings, KGEModule, TripleDataModule
 
 
 class NoValidation:

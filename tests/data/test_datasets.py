@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 import torch
 
+from mohone.core.errors import DataError
 from mohone.data import FolderDataset, KnowledgeGraph, PackagedDataset, PublishedDataset
 from mohone.data.knowledge_graph import fingerprint
-from mohone.errors import DataError
 from tests.conftest import BASE, graph_of, write_folder
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
@@ -129,8 +129,8 @@ def test_download(tmp_path: Path) -> None:
 def test_fb15k237_is_the_published_one() -> None:
     from hydra import compose, initialize_config_dir
 
-    from mohone.config import build
-    from mohone.graph.adjacency import Graph
+    from mohone.core.config import build
+    from mohone.graph.network import Graph
 
     conf = str(Path(__file__).parents[2] / "conf")
     with initialize_config_dir(version_base="1.3", config_dir=conf):

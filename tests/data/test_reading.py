@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
+from mohone.core.errors import ConfigError, DataError
 from mohone.data.reading import read_triples
-from mohone.errors import ConfigError, DataError
 
 
 def write(folder: Path, content: bytes) -> Path:

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mohone.core.errors import ConfigError, DataError
 from mohone.data import FolderDataset
 from mohone.data.reading import NamedTriple
 from mohone.data.splitting import split_triples
-from mohone.errors import ConfigError, DataError
 from mohone.split import main
 
 names = st.sampled_from("abcdefg")

@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch import Tensor
 
+from mohone.core.errors import TrainingError
 from mohone.data import KnowledgeGraph
-from mohone.errors import TrainingError
 from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.evaluation.metrics import report
 from mohone.evaluation.settings import SETTINGS

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.linalg import expm
 
-from mohone.errors import ConfigError
-from mohone.graph.adjacency import Graph
+from mohone.core.errors import ConfigError
 from mohone.graph.heat_kernel import HeatKernel, chebyshev_coefficients
+from mohone.graph.network import Graph
 from tests.conftest import network_of
 
 graphs = st.builds(

@@ -5,9 +5,9 @@ import pytest
 import torch
 from scipy.stats import chisquare
 
-from mohone.graph.adjacency import Graph
 from mohone.graph.cooccurrence import Cooccurrence
 from mohone.graph.heat_kernel import HeatKernel
+from mohone.graph.network import Graph
 from mohone.graph.walks import poisson_lengths, walk_ends, walks, window_lengths
 from tests.conftest import network_of
 

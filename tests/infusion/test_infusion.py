@@ -5,18 +5,19 @@ from typing import Any
 import pytest
 import torch
 
+from mohone.core.errors import ConfigError
+from mohone.core.nearest import nearest_neighbors
 from mohone.data import KnowledgeGraph
-from mohone.errors import ConfigError
 from mohone.evaluation.link_prediction import LinkPrediction
-from mohone.graph.nearest import nearest_neighbors
 from mohone.infusion import Retrofit
 from mohone.infusion.callback import RetrofitCallback
 from mohone.infusion.infuse import infuse
 from mohone.infusion.retrofit import retrofit
 from mohone.infusion.selection import Selection, select
-from mohone.kge import KGEModel, NegativeSampling, TransE, TransR
-from mohone.kge.module import FitSettings
-from tests.kge.test_fit import new_transe, settings, train
+from mohone.kge import KGEModel, TransE, TransR
+from mohone.training import NegativeSampling
+from mohone.training.module import FitSettings
+from tests.training.test_fit import new_transe, settings, train
 
 REGIME = NegativeSampling(64, inverse_temperature=4.0)
 

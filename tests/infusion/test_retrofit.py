@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.sparse.linalg import spsolve
 
-from mohone.errors import ConfigError
-from mohone.graph.nearest import nearest_neighbors
+from mohone.core.errors import ConfigError
+from mohone.core.nearest import nearest_neighbors
 from mohone.infusion.retrofit import objective, objective_curve, retrofit
 
 TWO = torch.tensor([[1.0, 0.0], [0.0, 1.0]])

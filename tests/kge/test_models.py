@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from omegaconf import OmegaConf
 
 from mohone import kge
-from mohone.errors import ConfigError
+from mohone.core.errors import ConfigError
 from mohone.kge import (
     RESCAL,
     Analogy,
@@ -24,7 +24,7 @@ from mohone.kge import (
     TransR,
     Wrapped,
 )
-from mohone.kge.distances import TranslationModel
+from mohone.kge.translation import TranslationModel
 
 CONF = Path(__file__).parents[2] / "conf" / "kge_model"
 Kind = tuple[type[KGEModel], dict[str, Any]]

@@ -7,10 +7,10 @@ import pytorch_lightning as pl
 import torch
 from torch import nn
 
-from mohone.errors import ConfigError, TrainingError
-from mohone.graph.adjacency import Graph
+from mohone.core.errors import ConfigError, TrainingError
+from mohone.core.nearest import nearest_neighbors
 from mohone.graph.barbell import barbell
-from mohone.graph.nearest import nearest_neighbors
+from mohone.graph.network import Graph
 from mohone.netemb import DeepWalk, Node2Vec, SharedNeighborhood, StructuralRole
 from mohone.netemb.exact import ExactObjective
 from mohone.netemb.learn import LearnSettings, learn
@@ -18,8 +18,8 @@ from mohone.netemb.neighborhood import Neighborhood
 from mohone.netemb.rows import NeighborRows
 from mohone.netemb.sampled import PairBatch, PairBatches, SampledObjective, adagrad_step
 from tests.conftest import network_of
-from tests.kge.test_fit import trainer
 from tests.netemb.test_neighborhoods import rows_of
+from tests.training.test_fit import trainer
 
 QUICK = LearnSettings(
     dim=8,

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import torch
 
-from mohone.errors import ConfigError
-from mohone.graph.adjacency import Graph
+from mohone.core.errors import ConfigError
 from mohone.graph.barbell import barbell
 from mohone.graph.divergence import HistogramDivergence, log_histograms
 from mohone.graph.heat_kernel import HeatKernel
+from mohone.graph.network import Graph
 from mohone.netemb import DeepWalk, Node2Vec, SharedNeighborhood, StructuralRole
 from mohone.netemb.neighborhood import Neighborhood
 from mohone.netemb.rows import NeighborRows

@@ -11,8 +11,8 @@ from bench.figures import MISSING, number
 from bench.machine import describe, usable_cores
 from bench.networks.picture import draw
 from bench.processes import run_measurement
-from mohone.files import write_json, write_text
-from mohone.reports.markdown import table
+from mohone.core.files import write_json, write_text
+from mohone.reporting.markdown import table
 
 Record = dict[str, Any]
 _NETWORKS = ("shnb", "struct", "node2vec", "deepwalk")

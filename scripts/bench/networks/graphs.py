@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from mohone.data import FolderDataset
-from mohone.graph.adjacency import Graph
+from mohone.graph.network import Graph
 
 
 class Split(NamedTuple):

@@ -18,12 +18,12 @@ from torch import Tensor
 
 from bench.child import peak_mb
 from bench.networks import graphs, quality
-from mohone.config import compose_plain
-from mohone.graph.adjacency import Graph
+from mohone.core.config import compose_plain
+from mohone.experiment.networks import NetworkPlan
+from mohone.experiment.trainers import TrainerFactory, quiet_lightning
 from mohone.graph.barbell import DOOR, INSIDE, barbell
 from mohone.graph.heat_kernel import HeatKernel
-from mohone.networks import NetworkPlan
-from mohone.trainers import TrainerFactory, quiet_lightning
+from mohone.graph.network import Graph
 
 _HELD_OUT = 0.1
 _PEER = Path(__file__).with_name("peer_node2vec.py")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from mohone.errors import ConfigError
-from mohone.plotting import new_figure, save_figure
+from mohone.core.errors import ConfigError
+from mohone.reporting.plotting import new_figure, save_figure
 
 
 def draw(records: list[dict[str, Any]], path: Path) -> bool:

@@ -8,9 +8,9 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from bench.networks.graphs import Split
-from mohone.graph.adjacency import Graph
+from mohone.core.nearest import nearest_neighbors
 from mohone.graph.heat_kernel import HeatKernel
-from mohone.graph.nearest import nearest_neighbors
+from mohone.graph.network import Graph
 
 _N_ASKED = 1000
 _N_NEAREST = 10

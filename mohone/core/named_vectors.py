@@ -1,0 +1,108 @@
+"""Vectors with their names, in files that other programs read."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from mohone.core.errors import ConfigError, DataError
+from mohone.core.files import replacing
+
+FORMATS = (".npz", ".safetensors", ".txt")
+
+
+def check_format(path: Path) -> None:
+    """Is the file's ending that of a format?
+
+    Raises:
+        ConfigError: if not.
+    """
+    if path.suffix not in FORMATS:
+        raise ConfigError(f"The file's ending must be one of {', '.join(FORMATS)}, but is {path.suffix!r}.")
+
+
+def write_vectors(path: Path, names: Sequence[str], vectors: Tensor) -> None:
+    """Write vectors and their names in the format that the file's ending says, whole or not at all.
+
+    - `.npz`: numpy's, arrays `names` (of str) and `vectors`.
+    - `.safetensors`: a tensor `vectors`; the names are JSON in the metadata's `names`.
+    - `.txt`: word2vec's text: a line `n dim`, then a line `name numbers...` each. A blank in a name, which
+      would end it, is written as `_`.
+
+    Args:
+        path: to be written or replaced.
+        names: n of them.
+        vectors: `(n, dim)` float32.
+
+    Raises:
+        ConfigError: another ending.
+        DataError: two names that a text would not tell apart.
+    """
+    check_format(path)
+    if path.suffix == ".txt":
+        names = _without_blanks(names)
+    with replacing(path) as part:
+        if path.suffix == ".npz":
+            with part.open("wb") as file:
+                np.savez(file, names=np.array(names, dtype=np.str_), vectors=vectors.numpy())
+        elif path.suffix == ".safetensors":
+            save_file({"vectors": vectors.contiguous()}, part, {"names": json.dumps(list(names))})
+        else:
+            with part.open("w", encoding="utf-8") as file:
+                file.write(f"{len(names)} {vectors.shape[1]}\n")
+                for name, row in zip(names, vectors.tolist(), strict=True):
+                    file.write(f"{name} {' '.join(f'{x:.7g}' for x in row)}\n")
+
+
+def read_vectors(path: Path) -> tuple[list[str], Tensor]:
+    """Names and `(n, dim)` float32 vectors of a file that `write_vectors` has written.
+
+    Raises:
+        ConfigError: another ending.
+        DataError: a file that is missing or not of its format, or without a row for each name.
+    """
+    names, vectors = _read(path)
+    if vectors.dim() != 2 or len(vectors) != len(names):
+        raise DataError(
+            f"{path} must have a row of numbers for each of its {len(names)} names, but its vectors are of "
+            f"shape {tuple(vectors.shape)}."
+        )
+    return names, vectors
+
+
+def _without_blanks(names: Sequence[str]) -> list[str]:
+    out = [name.replace(" ", "_") for name in names]
+    if len(set(out)) < len(set(names)):
+        twice = next(name for name, n in Counter(out).items() if n > 1)
+        raise DataError(
+            f"Names must stay distinct with `_` for blanks, but {twice!r} stands for two: write .npz instead."
+        )
+    return out
+
+
+def _read(path: Path) -> tuple[list[str], Tensor]:
+    check_format(path)
+    try:
+        if path.suffix == ".npz":
+            with np.load(path, allow_pickle=False) as arrays:
+                return arrays["names"].tolist(), torch.from_numpy(arrays["vectors"]).float()
+        if path.suffix == ".safetensors":
+            with safe_open(path, "pt") as file:
+                return json.loads(file.metadata()["names"]), file.get_tensor("vectors").float()
+        with path.open(encoding="utf-8") as lines:
+            n, dim = (int(x) for x in next(lines).split())
+            rows = [line.rstrip(" \n").rsplit(" ", dim) for line in lines]  # word2vec ends lines in blanks.
+        vectors = torch.tensor([[float(x) for x in row[1:]] for row in rows]).reshape(-1, dim)
+        if len(rows) != n:
+            raise ValueError(f"{n} rows are announced and {len(rows)} are there")
+        return [row[0] for row in rows], vectors
+    except Exception as error:
+        raise DataError(f"{path} must hold vectors and names, but: {error}.") from error

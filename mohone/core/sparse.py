@@ -1,0 +1,71 @@
+"""The one sparse-dense product of the product: torch's own, or that of torch-sparse."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from mohone.core.errors import ConfigError, require_choice
+
+BACKENDS = ("torch", "torch_sparse")
+Product = Callable[[Tensor, Tensor], Tensor]
+
+
+def csr_matrix(row: Tensor, column: Tensor, value: Tensor, n: int) -> Tensor:
+    """A square float32 CSR matrix of triplets without repetitions (torch's fastest sparse form on a CPU)."""
+    order = torch.argsort(row * n + column)
+    starts = torch.cat([row.new_zeros(1), torch.bincount(row, minlength=n).cumsum(0)])
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Sparse (CSR tensor|invariant)")
+        return torch.sparse_csr_tensor(
+            starts.to(torch.int32), column[order].to(torch.int32), value[order].float(), (n, n)
+        )
+
+
+def spmm(matrix: Tensor, dense: Tensor) -> Tensor:
+    """The product of a sparse CSR `(n, n)` and a dense `(n, k)` matrix."""
+    return _product(matrix, dense)
+
+
+def use_backend(name: object) -> None:
+    """Take this backend for all products from now on.
+
+    Raises:
+        ConfigError: an unknown one, or one that is not installed.
+    """
+    global _product
+    _product = (
+        _torch_product if require_choice("sparse", name, BACKENDS) == "torch" else _torch_sparse_product()
+    )
+
+
+def _torch_product(matrix: Tensor, dense: Tensor) -> Tensor:
+    return matrix @ dense
+
+
+def _torch_sparse_product() -> Product:
+    try:
+        from torch_sparse import SparseTensor, matmul
+    except ImportError as error:
+        raise ConfigError(
+            "`sparse` must be torch where torch-sparse is not installed, but is torch_sparse."
+        ) from error
+
+    def product(matrix: Tensor, dense: Tensor) -> Tensor:
+        sparse = SparseTensor(
+            rowptr=matrix.crow_indices().long(),
+            col=matrix.col_indices().long(),
+            value=matrix.values(),
+            sparse_sizes=tuple(matrix.shape),
+            is_sorted=True,
+        )
+        out: Tensor = matmul(sparse, dense)
+        return out
+
+    return product
+
+
+_product: Product = _torch_product

@@ -1,0 +1,103 @@
+"""The stage store: what a job trains is kept under a key of all that it depends on, whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import shutil
+import uuid
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+from mohone.core.errors import ConfigError
+from mohone.core.files import check_writable, locked
+
+log = logging.getLogger(__name__)
+FORMAT = 3  # Raise it when the same configuration would give other results than before.
+
+_WAITING = "%s: waiting for another job that trains the same"
+
+
+def stage_key(
+    stage: str,
+    config: dict[str, Any],
+    *,
+    fingerprint: str,
+    seed: int,
+    parents: tuple[str, ...] = (),
+) -> str:
+    """The key of a stage: a hash of all that its result depends on.
+
+    Args:
+        stage: its name.
+        config: the resolved configuration values that matter to it, of plain types.
+        fingerprint: the data set's.
+        seed: the job's.
+        parents: keys of the stages it builds on.
+    """
+    content = {
+        "format": FORMAT,
+        "stage": stage,
+        "config": config,
+        "dataset": fingerprint,
+        "seed": seed,
+        "parents": list(parents),
+    }
+    text = json.dumps(content, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+class StageStore:
+    """Folders by stage and key under `root`, each made once.
+
+    A stage is built in a folder beside its place and renamed into it, under a lock for its key: a killed run
+    leaves no half of a stage, and of two jobs that want the same stage one builds it and one waits.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def get(self, stage: str, key: str, build: Callable[[Path], None]) -> tuple[Path, bool]:
+        """The folder of a stage, built by `build(folder)` if it is not there.
+
+        Returns:
+            the folder, and whether it was there already.
+        """
+        home = self.root / stage
+        place = home / key
+        if place.is_dir():
+            return place, True
+        with self.lock(stage, key):
+            if place.is_dir():
+                return place, True
+            for left in home.glob(f"{key}.part-*"):  # By a run that was killed: we hold its lock.
+                shutil.rmtree(left, ignore_errors=True)
+            part = home / f"{key}.part-{uuid.uuid4().hex}"
+            part.mkdir()
+            try:
+                build(part)
+                part.rename(place)
+            except BaseException:
+                shutil.rmtree(part, ignore_errors=True)
+                raise
+        return place, False
+
+    def lock(self, stage: str, key: str) -> AbstractContextManager[None]:
+        """Hold what only one job may write at a time."""
+        return locked(self.root / stage / f"{key}.lock", lambda: log.info(_WAITING, stage))
+
+    def check(self) -> None:
+        """Make the root.
+
+        Raises:
+            ConfigError: if it cannot be written.
+        """
+        try:
+            check_writable(self.root)
+        except OSError as error:
+            raise ConfigError(
+                f"`store_dir` must be a folder that can be written, but {self.root} is not: {error.strerror}."
+            ) from None

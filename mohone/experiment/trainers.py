@@ -1,0 +1,139 @@
+"""One fresh Trainer for each stage, quiet and quick: figures once an epoch, no files of its own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytorch_lightning as pl
+import torch
+from lightning_fabric.utilities.exceptions import MisconfigurationException
+from pytorch_lightning.callbacks import Callback, TQDMProgressBar
+
+from mohone.core.config import Plain
+from mohone.core.errors import ConfigError, require_int
+from mohone.core.progress import progress_shown
+from mohone.core.runtime import keep_freed_memory, quiet_lightning
+from mohone.experiment.loggers import JobLogger
+
+_OURS = (
+    "max_epochs",
+    "check_val_every_n_epoch",
+    "reload_dataloaders_every_n_epochs",
+    "callbacks",
+    "logger",
+    "enable_checkpointing",
+    "enable_model_summary",
+    "enable_progress_bar",
+    "num_sanity_val_steps",
+    "log_every_n_steps",
+    "default_root_dir",
+)
+
+
+class Worker(Callback):
+    """Makes a process that Lightning spawns as quiet and quick as the job's own, on arriving there."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Unpickled by `_arrive`, before anything else is done in the new process."""
+        return _arrive, ()
+
+
+def _arrive() -> Worker:
+    quiet_lightning()
+    keep_freed_memory()
+    return Worker()
+
+
+class TrainerFactory:
+    """Makes the Trainer of a stage from the `trainer` group.
+
+    Args:
+        trainer: keyword arguments of Lightning's Trainer.
+        folder: the job's.
+        logger: where curves go while a stage is trained, if in one process; None: nowhere.
+    """
+
+    def __init__(self, trainer: Plain, folder: Path, logger: JobLogger | None = None) -> None:
+        self.arguments = {key: value for key, value in trainer.items() if key != "name"}
+        for key in _OURS:
+            if key in self.arguments:
+                raise ConfigError(f"`trainer.{key}` must be left out, for stages set their own, but is set.")
+        if self.arguments.get("num_nodes", 1) != 1:
+            raise ConfigError(f"`trainer.num_nodes` must be 1, but is {self.arguments['num_nodes']!r}.")
+        self.n_processes = require_int("trainer.devices", self.arguments.get("devices", 1), 1)
+        strategy = str(self.arguments.get("strategy", "auto"))
+        if self.n_processes > 1 and not strategy.startswith("ddp_spawn"):
+            raise ConfigError(
+                f"`trainer.strategy` must be a ddp_spawn one with {self.n_processes} devices, but is "
+                f"{strategy!r}: choose `trainer=ddp`."
+            )
+        self.folder, self.logger = folder, logger or JobLogger()
+
+    def check(self) -> None:
+        """Refuse, before any work, what no stage could be trained with.
+
+        Raises:
+            ConfigError: if there is no such device, or Lightning refuses the `trainer` group.
+        """
+        _ = self.device
+        self("check", logged=False)
+
+    @property
+    def device(self) -> torch.device:
+        """Where models are between fits: for choosing, evaluating, retrofitting.
+
+        Raises:
+            ConfigError: if a GPU is asked for where there is none.
+        """
+        if self.arguments.get("accelerator", "cpu") not in ("gpu", "cuda"):
+            return torch.device("cpu")
+        if not torch.cuda.is_available():
+            raise ConfigError("`trainer.accelerator` must be cpu where there is no GPU, but is gpu.")
+        return torch.device("cuda", 0)
+
+    def __call__(
+        self,
+        stage: str,
+        callbacks: Iterable[Callback] = (),
+        *,
+        one_process: bool = False,
+        logged: bool = True,
+        **arguments: Any,
+    ) -> pl.Trainer:
+        """A Trainer that nobody has used.
+
+        Args:
+            stage: its name; its curves go into a folder of that name.
+            callbacks: further ones.
+            one_process: whatever `trainer.devices` says.
+            logged: are curves drawn while it trains? With several processes they never are.
+            **arguments: of Lightning's Trainer; they win over the `trainer` group.
+
+        Raises:
+            ConfigError: if Lightning refuses the `trainer` group.
+        """
+        bar = [TQDMProgressBar(refresh_rate=20)] if progress_shown() else []
+        several = self.n_processes > 1 and not one_process
+        if one_process:
+            arguments |= {"devices": 1, "strategy": "auto"}
+        if several:
+            os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")  # Of hints that are none for us.
+            callbacks = [Worker(), *callbacks]
+        curves = self.logger.curves(stage) if logged and not several else None
+        try:
+            return pl.Trainer(
+                **{"enable_checkpointing": False, **self.arguments, **arguments},
+                callbacks=[*callbacks, *bar],
+                logger=curves or False,
+                enable_model_summary=False,
+                enable_progress_bar=progress_shown(),
+                num_sanity_val_steps=0,
+                log_every_n_steps=1_000_000,
+                default_root_dir=self.folder,
+            )
+        except (TypeError, ValueError, MisconfigurationException) as error:
+            first = str(error).strip().split("\n")[0].rstrip(".")
+            raise ConfigError(f"`trainer` must suit Lightning's Trainer, but: {first}.") from error

@@ -1,1 +1,0 @@
-"""Floor 4: what results and embeddings look like. Each function returns a Matplotlib figure."""

@@ -1,0 +1,106 @@
+"""A job's result in the terminal, and the table of jobs that a sweep shows: a row for each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mohone.core.config import Plain
+from mohone.evaluation.settings import SETTINGS, TESTED
+from mohone.reporting.markdown import table
+from mohone.reporting.results import CONTROL, is_gain
+
+_HEADER = (
+    "job",
+    "data set",
+    "model",
+    "netemb",
+    "seed",
+    "valid",
+    "baseline",
+    "infused",
+    "gain",
+    "p",
+    "Hits@10",
+    "infused",
+    "chosen",
+)
+
+
+def jobs_table(results: list[tuple[Path, Plain]], setting: str = "filtered") -> str:
+    """One row for each job, named by its folder: MRR and Hits@10 before and after, gain and p-value.
+
+    `valid` is the baseline's filtered MRR on validation, which also chose the infusion; the rest is on test.
+    A star marks a gain with p < 0.05. A failed job has a row that says so.
+    """
+    rows = [_row(path.parent.name, result, setting) for path, result in results]
+    return f"Link prediction on test, {setting} (MRR unless named)\n\n{table(_HEADER, rows)}"
+
+
+def _row(job: str, result: Plain, setting: str) -> tuple[str, ...]:
+    head = (job, result["dataset"]["name"], _model(result), way_name(result), str(result["seed"]))
+    if result["status"] != "ok":
+        return (*head, "", "failed", *[""] * (len(_HEADER) - len(head) - 2))
+    before, after = result["baseline"][setting], result["infused"] and result["infused"][setting]
+    baseline = (f"{result['stages']['baseline']['valid_mrr']:.4f}", f"{before['mrr']:.4f}")
+    if not after:
+        return (*head, *baseline, "", "", "", f"{before['hits@10']:.4f}", "", "")
+    test = result["significance"][setting]["mrr"]
+    return (
+        *head,
+        *baseline,
+        f"{after['mrr']:.4f}{star(test)}",
+        f"{test['delta']:+.4f}",
+        f"{test['p_value']:.2g}",
+        f"{before['hits@10']:.4f}",
+        f"{after['hits@10']:.4f}",
+        chosen_infusion(result),
+    )
+
+
+def _model(result: Plain) -> str:
+    """The model and how it was trained."""
+    recipe = result["recipe"] if result["recipe"] != "default" else None
+    how = ", ".join(part for part in (result["training"], recipe) if part)
+    return f"{result['kge_model']} ({how})" if how else str(result["kge_model"])
+
+
+def star(test: Plain) -> str:
+    """A mark for such a gain."""
+    return "*" if is_gain(test) else ""
+
+
+def way_name(result: Plain) -> str:
+    """The network embedding, and the infusion if it is not the usual one."""
+    usual = result["infusion"] in ("retrofit", "none")
+    return str(result["netemb"]) if usual else f"{result['netemb']} ({result['infusion']})"
+
+
+def chosen_infusion(result: Plain) -> str:
+    """The point of the grid that validation preferred, in words."""
+    selection = result["selection"]
+    if not selection["beta"]:
+        return "no entity moves" if result["infusion"] == CONTROL else "no infusion"
+    return f"{selection['neighbors']} neighbours, beta {selection['beta']:g}"
+
+
+def job_table(result: Plain) -> list[str]:
+    """Baseline, infused, gain and p-value of one job, as lines for a terminal."""
+    cell = f"{result['dataset']['name']}, {result['kge_model']}, {result['netemb']}"
+    lines = [f"{cell}, seed {result['seed']}: link prediction on the test triples"]
+    lines.append(f"{'':24}{'baseline':>10}{'infused':>10}{'gain':>9}{'p':>10}")
+    lines += [_job_row(result, setting, metric) for setting in SETTINGS for metric in TESTED]
+    if result["selection"]:
+        lines.append(f"chosen on validation: {chosen_infusion(result)}")
+    return lines
+
+
+def _job_row(result: Plain, setting: str, metric: str) -> str:
+    before = result["baseline"][setting][metric]
+    row = f"{setting + ' ' + metric:24}{before:10.4f}"
+    if result["infused"] is None:
+        return row
+    test = result["significance"][setting][metric]
+    return (
+        f"{row}{result['infused'][setting][metric]:10.4f}{test['delta']:+9.4f}"
+        f"{test['p_value']:10.2g}{star(test)}"
+    )

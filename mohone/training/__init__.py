@@ -1,0 +1,8 @@
+"""Triples in, a trained model out: objectives, losses, the module, the data module, the fit."""
+
+from mohone.training.k_vs_all import KvsAll
+from mohone.training.negative_sampling import NegativeSampling
+from mohone.training.objective import Regime
+from mohone.training.one_vs_all import OneVsAll
+
+__all__ = ["KvsAll", "NegativeSampling", "OneVsAll", "Regime"]

@@ -1,0 +1,55 @@
+"""Training against all entities, a query with all its answers at a time."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from mohone.core.errors import require_choice
+from mohone.data import KnowledgeGraph
+from mohone.kge.base import KGEModel, Query
+from mohone.training.losses import answer_logistic, answer_softmax
+from mohone.training.queries import QueryBatch, QueryExamples, QueryRegime, SideBatch
+
+LOSSES = ("softmax", "logistic")
+
+
+class KvsAll(QueryRegime):
+    """Each distinct query, of either side, is one example, with all its answers [Dettmers et al., AAAI 2018].
+
+    Unlike in `OneVsAll`, a query weighs the same however many answers it has.
+
+    Args:
+        loss: `softmax`, cross-entropy with a target spread evenly over the answers; or `logistic`, binary
+            cross-entropy of every entity.
+        **regularisation: of `Regime`.
+    """
+
+    def __init__(self, loss: str = "softmax", **regularisation: float) -> None:
+        super().__init__(**regularisation)  # type: ignore[arg-type]
+        self.loss_name = require_choice("training.loss", loss, LOSSES)
+
+    def examples(self, graph: KnowledgeGraph) -> QueryExamples:
+        """The distinct queries of both sides."""
+        return QueryExamples(graph, None, self.relation_run)
+
+    def loss(self, model: KGEModel, batch: QueryBatch) -> Tensor:
+        """The mean over the queries of both sides."""
+        return self.sides_loss(model, batch, 1 / batch.mean_queries)
+
+    def side_loss(self, model: KGEModel, query: Query, side: SideBatch, scale: float) -> Tensor:
+        """`scale` times the sum over one side's queries."""
+        scores = model.match(self.drop(query))
+        each = side.n_answers.to(query.vectors.dtype).reciprocal()[side.rows]
+        if self.loss_name == "logistic":
+            loss = answer_logistic(scores, side.rows, side.answers, self.label_smoothing, scale)
+        else:
+            loss = answer_softmax(
+                scores,
+                side.rows,
+                side.answers,
+                each.new_full((len(scores),), scale),
+                scale * each,
+                smoothing=self.label_smoothing,
+                inverse_temperature=self.inverse_temperature,
+            )
+        return loss + scale * self.penalty(model, query, None, side.answers, each)

@@ -1,0 +1,175 @@
+"""The train split as queries with their answers, for the regimes that score all entities."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from mohone.data import SIDES, KnowledgeGraph
+from mohone.data.index import expand_ranges
+from mohone.kge.base import KGEModel, Query
+from mohone.training.objective import Regime, Share, shuffled
+
+
+class SideBatch(NamedTuple):
+    """Queries of one side and their answers.
+
+    `entity`, `relation` and `n_answers` are `(n,)`; the answers are flat pairs `rows`, `answers`
+    `(n_pairs,)`, ordered by row. `drawn` are the entities that the answers are compared with; None: all.
+    """
+
+    entity: Tensor
+    relation: Tensor
+    n_answers: Tensor
+    rows: Tensor
+    answers: Tensor
+    drawn: Tensor | None = None
+
+
+class QueryBatch(NamedTuple):
+    """Queries of both sides, and how many queries and answers a batch has on average."""
+
+    tail: SideBatch
+    head: SideBatch
+    mean_queries: float
+    mean_answers: float
+
+
+class QueryRegime(Regime):
+    """A regime that scores all entities for whole queries."""
+
+    @abstractmethod
+    def side_loss(self, model: KGEModel, query: Query, side: SideBatch, scale: float) -> Tensor:
+        """`scale` times the summed loss of one side's queries."""
+
+    def sides_loss(self, model: KGEModel, batch: QueryBatch, scale: float) -> Tensor:
+        """`scale` times the summed loss of both sides; batches by relation often have one side only."""
+        tail, head = batch.tail, batch.head
+        if len(head.entity) == 0:
+            return self.side_loss(model, model.tail_query(tail.entity, tail.relation), tail, scale)
+        heads = self.side_loss(model, model.head_query(head.relation, head.entity), head, scale)
+        if len(tail.entity) == 0:
+            return heads
+        return self.side_loss(model, model.tail_query(tail.entity, tail.relation), tail, scale) + heads
+
+
+class QueryExamples:
+    """All queries of both sides, those with more than `most` answers cut in several.
+
+    Args:
+        graph: its train split is used.
+        most: answers of a query; None: any number.
+        relation_run: see `Regime`.
+        n_candidates: entities drawn for each batch; None: none are, all count.
+    """
+
+    def __init__(
+        self, graph: KnowledgeGraph, most: int | None, relation_run: int, n_candidates: int | None = None
+    ) -> None:
+        pieces = [_split_queries(graph, side, most) for side in SIDES]
+        self.side = torch.cat([torch.full_like(p.keys, i) for i, p in enumerate(pieces)])
+        keys = torch.cat([piece.keys for piece in pieces])
+        self.entity = torch.div(keys, graph.n_relations, rounding_mode="floor")
+        self.relation = keys % graph.n_relations
+        self.starts = torch.cat([pieces[0].starts, pieces[1].starts + len(pieces[0].members)])
+        self.counts = torch.cat([piece.counts for piece in pieces])
+        self.members = torch.cat([piece.members for piece in pieces])
+        self.relation_run = relation_run
+        self.n_entities, self.n_candidates = graph.n_entities, n_candidates
+
+    def __len__(self) -> int:
+        return len(self.entity)
+
+    def epoch(self, batch_size: int, generator: torch.Generator, share: Share) -> QueryBatches:
+        """Shuffled queries, `batch_size` of them in a step of all processes together."""
+        kind = self.relation * len(SIDES) + self.side
+        order = shuffled(kind, self.relation_run, generator)
+        place = torch.arange(len(order))
+        mine = place % share.world == share.rank
+        batch = place[mine] // batch_size
+        part = batch * len(SIDES) + self.side[order[mine]]
+        by_part = part.argsort(stable=True)
+        drawn = None
+        if self.n_candidates is not None:
+            shape = (-(-len(order) // batch_size), self.n_candidates)
+            drawn = torch.randint(self.n_entities, shape, generator=generator)
+        return QueryBatches(self, order[mine][by_part], part[by_part], batch_size, share, drawn)
+
+
+class QueryBatches:
+    """One epoch of `QueryBatch`es: laid out at once on the CPU, moved to the device at once, then sliced.
+
+    Args:
+        examples: what there is.
+        order: the examples of this process, those of a batch and side together.
+        part: batch and side of each: `2 * batch + side`.
+        batch_size: of all processes.
+        share: where the batches go.
+        drawn: `(n_batches, n_candidates)` entities; None: all.
+    """
+
+    def __init__(
+        self,
+        examples: QueryExamples,
+        order: Tensor,
+        part: Tensor,
+        batch_size: int,
+        share: Share,
+        drawn: Tensor | None = None,
+    ) -> None:
+        n = len(examples)
+        self.n_batches = -(-n // batch_size)
+        # The same divisors for all batches, so that each example weighs the same in an epoch.
+        self.mean_queries = min(batch_size, n) / share.world
+        self.mean_answers = self.mean_queries * len(examples.members) / n
+        sizes = torch.bincount(part, minlength=len(SIDES) * self.n_batches)
+        counts = examples.counts[order]
+        rows, answers = expand_ranges(examples.starts[order], counts, examples.members)
+        rows = rows - (sizes.cumsum(0) - sizes)[part[rows]]
+        n_pairs = torch.zeros_like(sizes).index_add_(0, part, counts)
+        queries = (examples.entity[order], examples.relation[order], counts)
+        to = share.device
+        self._drawn = None if drawn is None else drawn.to(to)
+        self._columns = [
+            *([piece.to(to).split(sizes.tolist()) for piece in queries]),
+            *([piece.to(to).split(n_pairs.tolist()) for piece in (rows, answers)]),
+        ]
+
+    def __len__(self) -> int:
+        return self.n_batches
+
+    def __iter__(self) -> Iterator[QueryBatch]:
+        sides = zip(*self._columns, strict=True)
+        for i, (tail, head) in enumerate(zip(sides, sides, strict=True)):
+            drawn = None if self._drawn is None else self._drawn[i]
+            yield QueryBatch(
+                SideBatch(*tail)._replace(drawn=drawn),
+                SideBatch(*head)._replace(drawn=drawn),
+                self.mean_queries,
+                self.mean_answers,
+            )
+
+
+class _Pieces(NamedTuple):
+    keys: Tensor
+    starts: Tensor
+    counts: Tensor
+    members: Tensor
+
+
+def _split_queries(graph: KnowledgeGraph, side: str, most: int | None) -> _Pieces:
+    """The train queries of one side, those with more than `most` answers in several pieces."""
+    index = graph.answers(side, "train")
+    counts = index.offsets.diff()
+    if most is None:
+        return _Pieces(index.keys, index.offsets[:-1], counts, index.members)
+    n_pieces = (counts + most - 1) // most
+    query = torch.arange(len(counts)).repeat_interleave(n_pieces)
+    number = torch.arange(len(query)) - (n_pieces.cumsum(0) - n_pieces)[query]
+    starts = index.offsets[query] + number * most
+    ends = torch.minimum(starts + most, index.offsets[query + 1])
+    return _Pieces(index.keys[query], starts, ends - starts, index.members)

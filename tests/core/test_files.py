@@ -1,0 +1,45 @@
+from pathlib import Path
+
+import pytest
+
+from mohone.core.files import making, read_json, replacing, write_json
+
+
+def test_json_round_trip(tmp_path: Path) -> None:
+    write_json(tmp_path / "a" / "x.json", {"é": [1, 2.5, None]})
+    assert read_json(tmp_path / "a" / "x.json") == {"é": [1, 2.5, None]}
+
+
+def test_a_failed_write_leaves_the_old_file_alone(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    write_json(path, {"a": 1})
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        write_json(path, {"a": float("nan")})
+
+    def fail() -> None:
+        with replacing(path) as part:
+            part.write_text("half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fail()
+    assert read_json(path) == {"a": 1}
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_is_whole_or_absent(tmp_path: Path) -> None:
+    folder = tmp_path / "in" / "new"
+
+    def make(then: Exception | None) -> None:
+        with making(folder) as part:
+            (part / "a").write_text("a", encoding="utf-8")
+            if then:
+                raise then
+
+    with pytest.raises(KeyError):
+        make(KeyError())
+    assert list(folder.parent.iterdir()) == []
+    make(None)
+    with pytest.raises(OSError, match="not empty"):
+        make(None)
+    assert [path.name for path in folder.parent.rglob("*")] == ["new", "a"]

@@ -1,0 +1,130 @@
+"""Entity vectors from a file: matched by name, bit for bit, while relations are trained."""
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from mohone.core.config import compose_plain
+from mohone.core.errors import DataError
+from mohone.core.named_vectors import write_vectors
+from mohone.data import KnowledgeGraph
+from mohone.experiment.stages import Stages
+from mohone.experiment.trainers import TrainerFactory
+
+FEW = [
+    "training.max_epochs=5",
+    "training.validate_every=1",
+    "training.schedule=constant",
+    "netemb=none",
+    "dim=4",
+]
+
+
+def stages(graph: KnowledgeGraph, folder: Path, *settings: str) -> Stages:
+    config = compose_plain([*FEW, f"store_dir={folder / 'store'}", *settings])
+    return Stages(config, graph, TrainerFactory(config["trainer"], folder))
+
+
+@pytest.fixture
+def given(base: KnowledgeGraph, tmp_path: Path) -> tuple[Path, torch.Tensor]:
+    """Vectors of a, b, c, d in a file of another order, with a name that is no entity; those of a are 7."""
+    vectors = torch.randn(4, 4, generator=torch.Generator().manual_seed(0))
+    vectors[0] = 7.0
+    order = [2, 0, 3, 1]
+    names = [*(base.entities.names[i] for i in order), "nobody"]
+    path = tmp_path / "given.safetensors"
+    write_vectors(path, names, torch.cat([vectors[order], torch.zeros(1, 4)]))
+    return path, vectors
+
+
+@pytest.mark.parametrize(
+    "settings", [[], ["kge_model.max_norm=1.0"], ["kge_model=transh"], ["kge_model=distmult"]]
+)
+def test_entities_stay_as_given_and_relations_are_trained(
+    base: KnowledgeGraph,
+    tmp_path: Path,
+    given: tuple[Path, torch.Tensor],
+    settings: list[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    path, vectors = given
+    with caplog.at_level(logging.WARNING):
+        trained = stages(base, tmp_path, f"pretrained.file={path}", *settings)
+    assert "1 names are no entities of the data set" in caplog.text
+    untrained = stages(base, tmp_path, *settings)
+    model = trained.read_model(trained.baseline())
+    assert torch.equal(model.get_parameter("entity"), vectors)
+    assert trained.keys != untrained.keys
+    still = stages(base, tmp_path, f"pretrained.file={path}", *settings, "training.lr=1e-30")
+    unmoved = still.read_model(still.baseline())
+    assert not torch.equal(model.get_parameter("relation"), unmoved.get_parameter("relation"))
+
+
+def test_a_name_twice_is_refused(base: KnowledgeGraph, tmp_path: Path) -> None:
+    write_vectors(tmp_path / "v.npz", [*base.entities.names, "a"], torch.zeros(5, 4))
+    with pytest.raises(DataError, match="must have one vector for each name, but has several for 'a'"):
+        stages(base, tmp_path, f"pretrained.file={tmp_path / 'v.npz'}")
+
+
+def test_thawed_entities_start_there_and_move(
+    base: KnowledgeGraph, tmp_path: Path, given: tuple[Path, torch.Tensor]
+) -> None:
+    path, vectors = given
+    thawed = stages(base, tmp_path, f"pretrained.file={path}", "pretrained.frozen=false", "training.lr=1e-7")
+    entity = thawed.read_model(thawed.baseline()).get_parameter("entity")
+    assert not torch.equal(entity, vectors)
+    torch.testing.assert_close(entity.detach(), vectors, atol=1e-4, rtol=0)
+
+
+def test_the_key_is_the_files_content(
+    base: KnowledgeGraph, tmp_path: Path, given: tuple[Path, torch.Tensor]
+) -> None:
+    path, vectors = given
+    before = stages(base, tmp_path, f"pretrained.file={path}").keys
+    copy = tmp_path / "copy.safetensors"
+    copy.write_bytes(path.read_bytes())
+    assert stages(base, tmp_path, f"pretrained.file={copy}").keys == before
+    write_vectors(path, base.entities.names, vectors + 1)
+    assert stages(base, tmp_path, f"pretrained.file={path}").keys != before
+
+
+def test_a_longer_training_goes_on_from_its_own_state(
+    base: KnowledgeGraph, tmp_path: Path, given: tuple[Path, torch.Tensor], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, _ = given
+    settings = [f"pretrained.file={path}", "pretrained.frozen=false", "training.patience=99"]
+    stages(base, tmp_path, *settings, "training.max_epochs=2").baseline()
+    longer = stages(base, tmp_path, *settings, "training.max_epochs=4").baseline()
+    at_once = stages(base, tmp_path / "other", *settings, "training.max_epochs=4").baseline()
+    assert longer.info["history"] == at_once.info["history"]
+    calls: list[Any] = []
+    monkeypatch.setattr("mohone.experiment.stages.fit", calls.append)
+    assert stages(base, tmp_path, *settings, "training.max_epochs=4").baseline().reused
+    assert not calls
+
+
+@pytest.mark.parametrize(
+    ("names", "width", "message"),
+    [
+        (["a", "b", "d"], 4, r"must have a vector for each entity, but has none for 'c'\."),
+        (["a"], 4, r"has none for 'b' and 2 others\."),
+        (["a", "b", "c", "d"], 5, r"must have vectors of 4 numbers for this model, but has them of 5\."),
+    ],
+)
+def test_files_that_do_not_fit_are_refused(
+    base: KnowledgeGraph, tmp_path: Path, names: list[str], width: int, message: str
+) -> None:
+    path = tmp_path / "v.npz"
+    write_vectors(path, names, torch.zeros(len(names), width))
+    with pytest.raises(DataError, match=message):
+        stages(base, tmp_path, f"pretrained.file={path}")
+    with pytest.raises(DataError, match=r"`pretrained.file` must be a file, but .*/no.npz is none\."):
+        stages(base, tmp_path, f"pretrained.file={tmp_path}/no.npz")
+    write_vectors(
+        path, ["a", "b", "c", "d"], torch.tensor([[0.0], [1.0], [float("nan")], [2.0]]).expand(4, 4)
+    )
+    with pytest.raises(DataError, match=r"must have finite numbers, but the vector of 'c' has others\."):
+        stages(base, tmp_path, f"pretrained.file={path}")

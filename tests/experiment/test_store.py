@@ -1,0 +1,103 @@
+import multiprocessing
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from mohone.experiment.store import StageStore, stage_key
+
+CONFIG = {"kge_model": {"dim": 3}, "training": {"lr": 0.1}}
+
+
+def write(folder: Path) -> None:
+    (folder / "model").write_text("whole")
+
+
+def test_a_stage_is_built_once(tmp_path: Path) -> None:
+    store = StageStore(tmp_path)
+    first, reused = store.get("baseline", "k", write)
+    again, reused_again = store.get("baseline", "k", lambda _: pytest.fail("built twice"))
+    assert (first, reused, reused_again) == (again, False, True)
+    assert (first / "model").read_text() == "whole"
+
+
+def test_a_failed_stage_leaves_nothing(tmp_path: Path) -> None:
+    def fail(folder: Path) -> None:
+        write(folder)
+        raise RuntimeError
+
+    store = StageStore(tmp_path)
+    with pytest.raises(RuntimeError):
+        store.get("baseline", "k", fail)
+    assert [path.name for path in (tmp_path / "baseline").iterdir() if path.is_dir()] == []
+    assert store.get("baseline", "k", write)[1] is False
+
+
+def build_slowly(root: Path) -> None:
+    def slow(folder: Path) -> None:
+        (folder / "model").write_text("half")
+        time.sleep(60)
+
+    StageStore(root).get("baseline", "k", slow)
+
+
+def test_a_killed_stage_leaves_nothing_to_be_taken_for_whole(tmp_path: Path) -> None:
+    process = multiprocessing.get_context("spawn").Process(target=build_slowly, args=(tmp_path,))
+    process.start()
+    while not list(tmp_path.glob("baseline/k.part-*/model")):
+        time.sleep(0.05)
+        assert process.is_alive()
+    os.kill(process.pid or 0, signal.SIGKILL)
+    process.join()
+    folder, reused = StageStore(tmp_path).get("baseline", "k", write)
+    assert reused is False
+    assert (folder / "model").read_text() == "whole"
+    assert [path.name for path in folder.parent.iterdir() if path.is_dir()] == ["k"]
+
+
+def build_and_count(root: Path) -> None:
+    def counted(folder: Path) -> None:
+        with (root / "count").open("a") as file:
+            file.write("x")
+        time.sleep(0.5)
+        write(folder)
+
+    StageStore(root).get("baseline", "k", counted)
+
+
+def test_two_jobs_build_a_stage_once(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    processes = [context.Process(target=build_and_count, args=(tmp_path,)) for _ in range(2)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+        assert process.exitcode == 0
+    assert (tmp_path / "count").read_text() == "x"
+
+
+def key(**changed: object) -> str:
+    usual = {"stage": "s", "config": CONFIG, "fingerprint": "f", "seed": 0, "parents": ("p",)}
+    return stage_key(**{**usual, **changed})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"stage": "other"},
+        {"config": {**CONFIG, "training": {"lr": 0.2}}},
+        {"config": {**CONFIG, "more": 1}},
+        {"fingerprint": "g"},
+        {"seed": 1},
+        {"parents": ()},
+        {"parents": ("q",)},
+    ],
+)
+def test_all_that_matters_is_in_the_key(changed: dict[str, object]) -> None:
+    assert key(**changed) != key()
+
+
+def test_the_order_of_keys_does_not_matter() -> None:
+    assert key(config=dict(reversed(CONFIG.items()))) == key()

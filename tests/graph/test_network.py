@@ -1,0 +1,74 @@
+import sys
+
+import numpy as np
+import pytest
+import torch
+from scipy import sparse
+
+from mohone.core.errors import ConfigError
+from mohone.core.sparse import BACKENDS, csr_matrix, spmm, use_backend
+from mohone.data import KnowledgeGraph
+from mohone.graph.network import Graph
+from tests.conftest import network_of
+
+
+def test_graph_is_plain_and_undirected() -> None:
+    graph = network_of(5, (0, 1), (1, 0), (0, 1), (2, 2), (1, 3))
+    assert graph.n_edges == 2
+    assert list(zip(graph.source.tolist(), graph.target.tolist(), strict=True)) == [
+        (0, 1),
+        (1, 0),
+        (1, 3),
+        (3, 1),
+    ]
+    assert graph.degrees.tolist() == [1, 2, 0, 1, 0]
+    assert graph.isolated.tolist() == [False, False, True, False, True]
+
+
+def test_graph_without_edges() -> None:
+    graph = network_of(3)
+    assert graph.n_edges == 0
+    assert graph.isolated.all()
+
+
+def test_only_train_makes_the_graph(umls: KnowledgeGraph, umls_network: Graph) -> None:
+    pairs = {(min(h, t), max(h, t)) for h, _, t in umls.train.tolist() if h != t}
+    assert umls_network.n_edges == len(pairs)
+
+
+def test_weights_count_the_triples_of_two_entities() -> None:
+    triples = torch.tensor([[0, 0, 1], [1, 1, 0], [0, 2, 1], [2, 0, 2], [1, 0, 3]])
+    graph = Graph.from_triples(triples, 5, "count")
+    assert graph.source.tolist() == [0, 1, 1, 3]
+    assert graph.target.tolist() == [1, 0, 3, 1]
+    assert graph.weight is not None
+    assert graph.weight.tolist() == [3.0, 3.0, 1.0, 1.0]
+    assert graph.strengths.tolist() == [3.0, 4.0, 0.0, 1.0, 0.0]
+    assert graph.walkable.cumulative.tolist() == [3.0, 3.0, 4.0, 1.0]
+    with pytest.raises(ConfigError, match=r"`graph\.weighting` must be one of binary, count, but is 'sum'"):
+        Graph.from_triples(triples, 5, "sum")
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_product_equals_scipy(backend: str) -> None:
+    if backend == "torch_sparse":
+        pytest.importorskip("torch_sparse")
+    use_backend(backend)
+    generator = torch.Generator().manual_seed(0)
+    dense = torch.randn(30, 30, generator=generator) * (torch.rand(30, 30, generator=generator) < 0.2)
+    row, column = dense.nonzero().T
+    order = torch.randperm(len(row), generator=generator)
+    row, column = row[order], column[order]
+    matrix = csr_matrix(row, column, dense[row, column], 30)
+    right = torch.randn(30, 7, generator=generator)
+    wanted = sparse.csr_matrix(dense.numpy()) @ right.numpy()
+    np.testing.assert_allclose(spmm(matrix, right), wanted, atol=1e-5)
+    use_backend("torch")
+
+
+def test_a_backend_that_is_none_or_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ConfigError, match="`sparse` must be one of torch, torch_sparse, but is 'scipy'"):
+        use_backend("scipy")
+    monkeypatch.setitem(sys.modules, "torch_sparse", None)
+    with pytest.raises(ConfigError, match="`sparse` must be torch where torch-sparse is not installed"):
+        use_backend("torch_sparse")
