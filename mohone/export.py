@@ -46,7 +46,7 @@ def _export(folder: Path, out: Path, kind: str) -> None:
         vectors = job.network_vectors
     else:
         vectors = (job.model if kind == "model" else job.baseline).entity_vectors
-    write_vectors(out, job.graph.entities.names, vectors.cpu())
+    write_vectors(out, job.kg.entities.names, vectors.cpu())
     print(f"{out}: {len(vectors):,} vectors of {vectors.shape[1]} numbers")
 
 

@@ -13,7 +13,7 @@ from mohone.core.errors import DataError, MohoneError, require_choice
 from mohone.evaluation.settings import SETTINGS
 from mohone.reporting.figures import gains
 from mohone.reporting.plotting import save_figure
-from mohone.reporting.results import read_ended, read_results
+from mohone.reporting.results import read_finished, read_results
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -55,7 +55,7 @@ def _draw(given: argparse.Namespace) -> Any:
         return draw(results, given.setting)
     if given.kind == "map":
         return _map(given.folder, given.entity, given.labels)
-    result = read_ended(given.folder)
+    result = read_finished(given.folder)
     return gains.grid_figure(result) if given.kind == "grid" else gains.degree_figure(result)
 
 
@@ -63,11 +63,11 @@ def _map(folder: Path, entity: str, labels: Path | None) -> Any:
     from mohone.experiment.finished import open_job
     from mohone.reporting.figures.maps import map_figure
 
-    selection = read_ended(folder)["selection"]
+    selection = read_finished(folder)["selection"]
     if not selection or not selection["beta"]:
         raise DataError("A map needs an infusion, but validation chose none in this job.")
     job = open_job(folder)
-    names = list(job.graph.entities.names)
+    names = list(job.kg.entities.names)
     readable = _readable(names, labels)
     entity_id = _find(entity, names, readable)
     neighbors = job.network_neighbors[entity_id, : selection["neighbors"]]

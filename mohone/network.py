@@ -42,7 +42,7 @@ def _export(file: Path, out: Path, delimiter: str, config: Plain) -> None:
     from mohone.data.reading import read_edges
     from mohone.experiment.networks import NetworkPlan
     from mohone.experiment.trainers import TrainerFactory
-    from mohone.graph.network import Graph
+    from mohone.graph.network import Network
 
     prepare_process(config)
     seed = require_int("seed", config["seed"], 0, LAST_SEED)
@@ -56,11 +56,11 @@ def _export(file: Path, out: Path, delimiter: str, config: Plain) -> None:
     ends = torch.tensor([[names.ids[h], names.ids[t]] for h, _, t in triples], dtype=torch.int64)
     if not triples:
         raise ConfigError(f"{file} must hold edges, but is empty.")
-    graph = Graph.from_edges(ends[:, 0], ends[:, 1], len(names), plan.weighting)
+    network = Network.from_edges(ends[:, 0], ends[:, 1], len(names), plan.weighting)
     plan.check_size(len(names))
-    logging.info("%d nodes, %d edges, %d isolated", len(names), graph.n_edges, int(graph.isolated.sum()))
+    logging.info("%d nodes, %d edges, %d isolated", len(names), network.n_edges, int(network.isolated.sum()))
     pl.seed_everything(seed, verbose=False)
-    vectors, info = plan.learn(graph, TrainerFactory(config["trainer"], out.parent), seed)
+    vectors, info = plan.learn(network, TrainerFactory(config["trainer"], out.parent), seed)
     write_vectors(out, names.names, vectors)
     loss = info["loss"]
     logging.info("%s objective, loss %s nats; wrote %s", info["objective"], loss and f"{loss:.3f}", out)

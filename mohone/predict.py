@@ -45,10 +45,10 @@ def _answers(given: argparse.Namespace) -> list[Answer]:
 
     job = open_job(given.job)
     side, name = ("tail", given.head) if given.head is not None else ("head", given.tail)
-    relation = _find("--relation", given.relation, job.graph.relations)
-    entity = _find(f"--{'head' if side == 'tail' else 'tail'}", name, job.graph.entities)
+    relation = _find("--relation", given.relation, job.kg.relations)
+    entity = _find(f"--{'head' if side == 'tail' else 'tail'}", name, job.kg.entities)
     model = job.baseline if given.baseline else job.model
-    return best_answers(model, job.graph, side, entity, relation, given.top, given.known)
+    return best_answers(model, job.kg, side, entity, relation, given.top, given.known)
 
 
 def _find(option: str, name: str, vocabulary: Vocabulary) -> int:

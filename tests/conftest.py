@@ -13,7 +13,7 @@ from mohone.core.runtime import quiet_lightning
 from mohone.data import KnowledgeGraph, PackagedDataset
 from mohone.data.knowledge_graph import build_knowledge_graph
 from mohone.data.reading import TripleFile
-from mohone.graph.network import Graph
+from mohone.graph.network import Network
 
 settings.register_profile("quick", max_examples=25, deadline=None, derandomize=True)
 settings.load_profile("quick")
@@ -38,8 +38,8 @@ def umls() -> KnowledgeGraph:
 
 
 @pytest.fixture(scope="session")
-def umls_network(umls: KnowledgeGraph) -> Graph:
-    return Graph.from_triples(umls.train, umls.n_entities)
+def umls_network(umls: KnowledgeGraph) -> Network:
+    return Network.from_triples(umls.train, umls.n_entities)
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def base_folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def base() -> KnowledgeGraph:
-    return graph_of(BASE)
+    return kg_of(BASE)
 
 
 def write_folder(folder: Path, splits: dict[str, list[str]]) -> Path:
@@ -61,7 +61,7 @@ def write_folder(folder: Path, splits: dict[str, list[str]]) -> Path:
     return folder
 
 
-def graph_of(splits: dict[str, list[str]]) -> KnowledgeGraph:
+def kg_of(splits: dict[str, list[str]]) -> KnowledgeGraph:
     """A data set of splits given as lines with blanks between the fields."""
     files = {
         split: TripleFile([tuple(line.split(" ")) for line in lines], 0)  # type: ignore[misc]
@@ -70,7 +70,7 @@ def graph_of(splits: dict[str, list[str]]) -> KnowledgeGraph:
     return build_knowledge_graph("base", files)
 
 
-def network_of(n_nodes: int, *edges: tuple[int, int]) -> Graph:
+def network_of(n_nodes: int, *edges: tuple[int, int]) -> Network:
     """A graph of these edges."""
     triples = torch.tensor([(a, 0, b) for a, b in edges], dtype=torch.int64).reshape(-1, 3)
-    return Graph.from_triples(triples, n_nodes)
+    return Network.from_triples(triples, n_nodes)

@@ -19,7 +19,7 @@ from bench.machine import cpu_model
 from bench.picture import draw
 from bench.plan import MODELS, full_spec, plan, probed_batch
 from bench.ratios import all_ratios
-from bench.subjects import count_batch, first_epoch, make_regime, shared_candidates
+from bench.subjects import count_batch, first_epoch, make_objective, shared_candidates
 from bench.tables import page
 from mohone.data import KnowledgeGraph
 from mohone.reporting.markdown import table
@@ -109,7 +109,7 @@ def test_every_kind_of_ours_is_measured_and_shown(
 
 
 def test_a_training_is_measured_in_a_process() -> None:
-    item = {"kind": "ours_train", "model": "transe", "regime": "negative_sampling"}
+    item = {"kind": "ours_train", "model": "transe", "objective": "negative_sampling"}
     spec, limit = full_spec(item, options(), [])
     record = processes.run_measurement(spec, limit)
     assert record["result"]["epoch_seconds"] > 0
@@ -157,7 +157,7 @@ def test_a_missing_folder_is_refused(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 def test_the_plan_puts_side_by_side_what_is_compared() -> None:
     chosen = cli._options(cli._parser().parse_args(["--dataset", "umls"]))
-    kinds = [(item["kind"], item["model"], item.get("regime")) for item in plan(chosen)]
+    kinds = [(item["kind"], item["model"], item.get("objective")) for item in plan(chosen)]
     assert len(kinds) == len(set(kinds))
     for model in MODELS:
         assert ("ours_train", model, "negative_sampling") in kinds
@@ -184,7 +184,7 @@ def test_shared_candidates_count_an_answer_once() -> None:
 
 @pytest.mark.parametrize("name", ["negative_sampling", "one_vs_all"])
 def test_batches_of_an_epoch_have_all_its_examples(name: str, umls: KnowledgeGraph) -> None:
-    n, batches, seconds = first_epoch(umls, make_regime(name, "transe"), 512)
+    n, batches, seconds = first_epoch(umls, make_objective(name, "transe"), 512)
     counts = [count_batch(batch, umls.n_entities) for batch in batches]
     assert sum(examples for examples, _ in counts) == n
     assert min(scored for _, scored in counts) > 0
@@ -220,8 +220,8 @@ def test_times_are_scaled_on_a_line_that_does_not_fall() -> None:
     assert extrapolate((1, 1), (2.0, 2.0), 3) == pytest.approx(6.0)
 
 
-def record(kind: str, regime: str | None = None, **result: float) -> dict[str, Any]:
-    named = {"kind": kind, "model": "transe"} | ({"regime": regime} if regime else {})
+def record(kind: str, objective: str | None = None, **result: float) -> dict[str, Any]:
+    named = {"kind": kind, "model": "transe"} | ({"objective": objective} if objective else {})
     return {**named, "result": {"peak_mb": 500.0, **result}}
 
 

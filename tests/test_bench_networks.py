@@ -12,22 +12,22 @@ from tests.conftest import network_of
 
 
 def test_held_out_edges_are_edges_and_the_others_are_none() -> None:
-    graph = graphs.planted_partition()[0]
-    split = graphs.split_edges(graph, 0.2)
-    edges = set(zip(graph.source.tolist(), graph.target.tolist(), strict=True))
-    kept = set(zip(split.graph.source.tolist(), split.graph.target.tolist(), strict=True))
+    network = graphs.planted_partition()[0]
+    split = graphs.split_edges(network, 0.2)
+    edges = set(zip(network.source.tolist(), network.target.tolist(), strict=True))
+    kept = set(zip(split.network.source.tolist(), split.network.target.tolist(), strict=True))
     held_out = {tuple(pair) for pair in split.held_out.tolist()}
-    assert len(held_out) == int(0.2 * graph.n_edges) == len(split.non_edges)
+    assert len(held_out) == int(0.2 * network.n_edges) == len(split.non_edges)
     assert held_out < edges
     assert not held_out & kept
-    assert len(kept) == 2 * (graph.n_edges - len(held_out))
+    assert len(kept) == 2 * (network.n_edges - len(held_out))
     assert not {tuple(pair) for pair in split.non_edges.tolist()} & edges
 
 
 def test_a_power_law_has_hubs() -> None:
-    graph = graphs.power_law(3000, 12_000)
-    assert 0.95 * 12_000 < graph.n_edges <= 12_000
-    assert int(graph.degrees.max()) > 20 * float(graph.degrees.double().mean())
+    network = graphs.power_law(3000, 12_000)
+    assert 0.95 * 12_000 < network.n_edges <= 12_000
+    assert int(network.degrees.max()) > 20 * float(network.degrees.double().mean())
 
 
 def test_auc_by_a_loop() -> None:
@@ -43,14 +43,14 @@ def test_auc_by_a_loop() -> None:
 
 
 def test_overlap_and_labels() -> None:
-    graph, label = graphs.planted_partition(4, 20)
+    network, label = graphs.planted_partition(4, 20)
     one_hot = torch.nn.functional.one_hot(label).float() + 0.01 * torch.randn(80, 4)
     assert quality.label_accuracy(one_hot, label) == 1.0
-    rows = HeatKernel(graph, 5.0).rows(torch.arange(80))
-    assert quality.overlap(torch.randn(80, 3), graph) < 0.5
+    rows = HeatKernel(network, 5.0).rows(torch.arange(80))
+    assert quality.overlap(torch.randn(80, 3), network) < 0.5
     # The products of these vectors are the kernel's symmetric part, but for the diagonal.
     values, vectors = torch.linalg.eigh(torch.eye(80) + (rows + rows.T) / 2)
-    assert quality.overlap(vectors * values.sqrt(), graph) > 0.8
+    assert quality.overlap(vectors * values.sqrt(), network) > 0.8
 
 
 def test_the_command_line_leaves_figures_and_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -283,8 +283,8 @@ def test_keys_change_with_what_matters_and_with_nothing_else(tmp_path: Path) -> 
         conf = str(Path(__file__).parents[1] / "conf")
         with initialize_config_dir(version_base="1.3", config_dir=conf):
             plain = to_plain(compose("config", list(overrides)))
-        graph = build("dataset", plain["dataset"]).load()
-        return Stages(plain, graph, TrainerFactory(plain["trainer"], tmp_path)).keys
+        kg = build("dataset", plain["dataset"]).load()
+        return Stages(plain, kg, TrainerFactory(plain["trainer"], tmp_path)).keys
 
     def changed(*overrides: str) -> set[str]:
         return {stage for stage, key in keys(*overrides).items() if key != usual[stage]}

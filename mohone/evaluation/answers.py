@@ -21,13 +21,13 @@ class Answer(NamedTuple):
 
 @torch.no_grad()
 def best_answers(
-    model: Scorer, graph: KnowledgeGraph, side: str, entity: int, relation: int, n: int, with_known: bool
+    model: Scorer, kg: KnowledgeGraph, side: str, entity: int, relation: int, n: int, with_known: bool
 ) -> list[Answer]:
     """The n candidates with the highest scores, best first, equal ones in the order of their names.
 
     Args:
         model: what gives the scores.
-        graph: the data set.
+        kg: the data set.
         side: `tail` or `head`, what is asked for.
         entity: the known one.
         relation: its relation.
@@ -38,9 +38,9 @@ def best_answers(
     scores = score_all(model, side, query)[0].cpu()
     splits: dict[int, str] = {}
     for split in reversed(SPLITS):
-        triples = getattr(graph, split)
+        triples = getattr(kg, split)
         same = (triples[:, 1] == relation) & (triples[:, 2 - answer_column(side)] == entity)
         splits |= dict.fromkeys(triples[same, answer_column(side)].tolist(), split)
     order = scores.argsort(descending=True, stable=True).tolist()
     wanted = [i for i in order if with_known or i not in splits][:n]
-    return [Answer(graph.entities.names[i], float(scores[i]), splits.get(i, "")) for i in wanted]
+    return [Answer(kg.entities.names[i], float(scores[i]), splits.get(i, "")) for i in wanted]

@@ -56,14 +56,14 @@ class _Chunk(NamedTuple):
 
 
 class LinkPrediction:
-    """Ranks the triples of one split of `graph`; built once, used for any number of models.
+    """Ranks the triples of one split of `kg`; built once, used for any number of models.
 
     Known answers come from train and valid for `valid`, and from all three splits for `test`. Queries are
     scored in the order of their relations, so that candidates of a type are columns of a block, and models
     with a matrix for each relation use it once.
 
     Args:
-        graph: the data set.
+        kg: the data set.
         split: `valid` or `test`.
         settings: any of `filtered`, `typed`, `typed_train`.
         chunk: queries scored at a time; None: as many as keep the score matrix in a processor's cache.
@@ -72,7 +72,7 @@ class LinkPrediction:
 
     def __init__(
         self,
-        graph: KnowledgeGraph,
+        kg: KnowledgeGraph,
         split: str,
         settings: tuple[str, ...] = SETTINGS,
         chunk: int | None = None,
@@ -80,14 +80,14 @@ class LinkPrediction:
     ) -> None:
         known = known or (("train", "valid") if split == "valid" else ("train", "valid", "test"))
         self.settings = tuple(require_choice("settings", setting, SETTINGS) for setting in settings)
-        self.triples: Tensor = getattr(graph, split)
-        self.n_entities, self.n_relations = graph.n_entities, graph.n_relations
+        self.triples: Tensor = getattr(kg, split)
+        self.n_entities, self.n_relations = kg.n_entities, kg.n_relations
         self._chunk = chunk
         self._order = self.triples[:, 1].argsort(stable=True)
-        self._known = {side: graph.answers(side, *known) for side in SIDES}
-        self._unseen = graph.unseen_relations
+        self._known = {side: kg.answers(side, *known) for side in SIDES}
+        self._unseen = kg.unseen_relations
         self._candidates = {
-            (setting, side): graph.relation_candidates(side, *(known if setting == "typed" else ("train",)))
+            (setting, side): kg.relation_candidates(side, *(known if setting == "typed" else ("train",)))
             for setting in self.settings
             for side in SIDES
             if setting != "filtered"

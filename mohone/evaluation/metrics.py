@@ -9,7 +9,7 @@ from torch import Tensor
 
 from mohone.data import KnowledgeGraph
 from mohone.evaluation.ranks import Ranks
-from mohone.graph.network import Graph
+from mohone.graph.network import Network
 
 HITS = (1, 3, 10)
 CATEGORIES = ("1-1", "1-N", "N-1", "N-N")
@@ -32,17 +32,17 @@ def summarize(ranks: Ranks) -> dict[str, float]:
     return out
 
 
-def relation_categories(graph: KnowledgeGraph) -> list[str]:
+def relation_categories(kg: KnowledgeGraph) -> list[str]:
     """The category of each relation by train: `N` where there are at least 1.5 heads or tails on average.
 
     "1-N" has one head and many tails [Bordes et al. 2013]. A relation without a training triple is "1-1".
     """
     many = {}
     for side in ("head", "tail"):
-        index = graph.answers(side, "train")
-        relation = index.keys % graph.n_relations
-        queries = torch.bincount(relation, minlength=graph.n_relations)
-        triples = torch.bincount(graph.train[:, 1], minlength=graph.n_relations)
+        index = kg.answers(side, "train")
+        relation = index.keys % kg.n_relations
+        queries = torch.bincount(relation, minlength=kg.n_relations)
+        triples = torch.bincount(kg.train[:, 1], minlength=kg.n_relations)
         many[side] = triples >= _MANY * queries.clamp(min=1)
     return [
         f"{'N' if head else '1'}-{'N' if tail else '1'}"
@@ -50,40 +50,40 @@ def relation_categories(graph: KnowledgeGraph) -> list[str]:
     ]
 
 
-def report(ranks: dict[str, Ranks], triples: Tensor, graph: KnowledgeGraph) -> dict[str, Any]:
+def report(ranks: dict[str, Ranks], triples: Tensor, kg: KnowledgeGraph) -> dict[str, Any]:
     """All figures of one evaluation.
 
     Args:
         ranks: by setting, of `2 n` queries (tails, then heads).
         triples: `(n, 3)` that were ranked.
-        graph: for relation categories, degrees, and entities seen in training.
+        kg: for relation categories, degrees, and entities seen in training.
 
     Returns:
         by setting: the figures over both sides; `tail` and `head` alone; `categories`; `degrees` (of the
         right answer: how many neighbours it has in train, in bins of doubling width); `seen_only` (triples
         whose entities and relation are in train); `mrr_optimistic` and `mrr_pessimistic`; `n_ranked`.
     """
-    parts = _parts(triples, graph)
+    parts = _parts(triples, kg)
     return {setting: _report_setting(each, parts) for setting, each in ranks.items()}
 
 
 Part = Tensor | dict[str, Tensor]
 
 
-def _parts(triples: Tensor, graph: KnowledgeGraph) -> dict[str, Part]:
+def _parts(triples: Tensor, kg: KnowledgeGraph) -> dict[str, Part]:
     """Masks `(2 n,)` of the queries that have figures of their own."""
     is_tail = torch.arange(2 * len(triples)) < len(triples)
-    names = relation_categories(graph)
+    names = relation_categories(kg)
     category = torch.tensor([CATEGORIES.index(name) for name in names])[triples[:, 1]].repeat(2)
-    seen_relation = torch.isin(triples[:, 1], graph.train[:, 1])
+    seen_relation = torch.isin(triples[:, 1], kg.train[:, 1])
     answers = torch.cat([triples[:, 2], triples[:, 0]])
-    degrees = Graph.from_triples(graph.train, graph.n_entities).degrees[answers]
+    degrees = Network.from_triples(kg.train, kg.n_entities).degrees[answers]
     return {
         "tail": is_tail,
         "head": ~is_tail,
         "categories": {name: category == i for i, name in enumerate(CATEGORIES)},
         "degrees": degree_bins(degrees),
-        "seen_only": (graph.seen_entities[triples[:, [0, 2]]].all(1) & seen_relation).repeat(2),
+        "seen_only": (kg.seen_entities[triples[:, [0, 2]]].all(1) & seen_relation).repeat(2),
     }
 
 

@@ -15,21 +15,21 @@ from mohone.data import KnowledgeGraph
 from mohone.experiment.stages import Stage, Stages
 from mohone.experiment.trainers import TrainerFactory
 from mohone.kge import KGEModel
-from mohone.reporting.results import read_ended
+from mohone.reporting.results import read_finished
 
 
 @dataclass(frozen=True)
-class EndedJob:
+class FinishedJob:
     """A job's data set and what its stages left; a stage that the store lacks is trained again.
 
     Attributes:
         result: as it was written.
-        graph: the data set.
+        kg: the data set.
         stages: of the job.
     """
 
     result: Plain
-    graph: KnowledgeGraph
+    kg: KnowledgeGraph
     stages: Stages
 
     @property
@@ -68,19 +68,19 @@ class EndedJob:
         return self.stages.baseline()
 
 
-def open_job(folder: Path) -> EndedJob:
+def open_job(folder: Path) -> FinishedJob:
     """Open the job of a folder.
 
     Raises:
         DataError: the folder holds no job that ended well, or one of another data set or program.
     """
-    result = read_ended(folder)
+    result = read_finished(folder)
     config = result["config"]
     if not config["store_dir"]:
         raise DataError(f"{folder} must be a job's own folder, but is a copy that knows no `store_dir`.")
     prepare_process(config)
-    graph: KnowledgeGraph = build("dataset", config["dataset"]).load()
-    stages = Stages(config, graph, TrainerFactory(config["trainer"], folder))
+    kg: KnowledgeGraph = build("dataset", config["dataset"]).load()
+    stages = Stages(config, kg, TrainerFactory(config["trainer"], folder))
     if stages.keys != {name: stage["key"] for name, stage in result["stages"].items()}:
         raise DataError(f"{folder} must be a job on the data as they are now, but they have changed since.")
-    return EndedJob(result, graph, stages)
+    return FinishedJob(result, kg, stages)

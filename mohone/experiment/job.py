@@ -41,11 +41,11 @@ def run_job(config: Plain, folder: Path, sweep: str | None = None) -> Plain:
         OccupiedError: the folder holds the result of another job.
     """
     prepare_process(config)
-    graph: KnowledgeGraph = build("dataset", config["dataset"]).load()
-    for line in graph.report.lines():
+    kg: KnowledgeGraph = build("dataset", config["dataset"]).load()
+    for line in kg.report.lines():
         log.info("%s", line)
     logger: JobLogger = build("logger", config["logger"])
-    stages = Stages(config, graph, TrainerFactory(config["trainer"], folder, logger))
+    stages = Stages(config, kg, TrainerFactory(config["trainer"], folder, logger))
     if done := finished(folder, stages.keys):
         log.info("skipped: this job has ended before, in %s", folder)
         return done
@@ -53,7 +53,7 @@ def run_job(config: Plain, folder: Path, sweep: str | None = None) -> Plain:
     result = None
     logger.open(folder, config, sweep)
     try:
-        result = _run(config, graph, stages, folder)
+        result = _run(config, kg, stages, folder)
     finally:
         logger.close(result)
     write_json(folder / RESULT, result)
@@ -62,7 +62,7 @@ def run_job(config: Plain, folder: Path, sweep: str | None = None) -> Plain:
     return result
 
 
-def _run(config: Plain, graph: KnowledgeGraph, stages: Stages, folder: Path) -> Plain:
+def _run(config: Plain, kg: KnowledgeGraph, stages: Stages, folder: Path) -> Plain:
     """Train what is not in the store, and evaluate."""
     trained: dict[str, Stage] = {}
     if stages.has_netemb:
@@ -74,22 +74,22 @@ def _run(config: Plain, graph: KnowledgeGraph, stages: Stages, folder: Path) -> 
         models["infused"] = stages.read_model(trained["infusion"])
 
     start = time.perf_counter()
-    figures = _evaluate(graph, models, folder)
+    figures = _evaluate(kg, models, folder)
     seconds = {name: stage.seconds for name, stage in trained.items()}
     seconds["evaluation"] = time.perf_counter() - start
 
-    result = {**describe_job(config, "ok"), **_describe_run(graph, trained), **figures}
+    result = {**describe_job(config, "ok"), **_describe_run(kg, trained), **figures}
     return result | {"seconds": seconds, "versions": versions(), "config": config}
 
 
-def _evaluate(graph: KnowledgeGraph, models: dict[str, KGEModel], folder: Path) -> Plain:
+def _evaluate(kg: KnowledgeGraph, models: dict[str, KGEModel], folder: Path) -> Plain:
     """Rank the test triples with each model, keep the ranks, and compare the two if there are two."""
-    test = LinkPrediction(graph, "test")
+    test = LinkPrediction(kg, "test")
     ranks = {name: test.ranks(model, f"test, {name}") for name, model in models.items()}
     write_ranks(folder, ranks)
     out: Plain = {"baseline": None, "infused": None, "significance": None}
     for name, each in ranks.items():
-        out[name] = report(each, graph.test, graph)
+        out[name] = report(each, kg.test, kg)
         out[name]["numbers_per_entity"] = models[name].numbers_per_entity
         for setting in test.settings:
             if warning := tie_warning(setting, out[name][setting]):
@@ -102,18 +102,18 @@ def _evaluate(graph: KnowledgeGraph, models: dict[str, KGEModel], folder: Path) 
     return out
 
 
-def _describe_run(graph: KnowledgeGraph, trained: dict[str, Stage]) -> Plain:
+def _describe_run(kg: KnowledgeGraph, trained: dict[str, Stage]) -> Plain:
     """The data set, what was chosen on validation, and what each stage noted, without its curves."""
     return {
         "dataset": {
-            "name": graph.name,
-            "fingerprint": graph.fingerprint,
-            "n_entities": graph.n_entities,
-            "n_relations": graph.n_relations,
-            "n_train": len(graph.train),
-            "n_valid": len(graph.valid),
-            "n_test": len(graph.test),
-            "report": graph.report.to_dict(),
+            "name": kg.name,
+            "fingerprint": kg.fingerprint,
+            "n_entities": kg.n_entities,
+            "n_relations": kg.n_relations,
+            "n_train": len(kg.train),
+            "n_valid": len(kg.valid),
+            "n_test": len(kg.test),
+            "report": kg.report.to_dict(),
         },
         "selection": trained["infusion"].info["selection"] if "infusion" in trained else None,
         "stages": {

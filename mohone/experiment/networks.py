@@ -7,13 +7,13 @@ from torch import Tensor
 from mohone.core.config import Plain, build, keys_of, settings_of
 from mohone.core.errors import require_choice
 from mohone.experiment.trainers import TrainerFactory
-from mohone.graph.network import WEIGHTINGS, Graph
+from mohone.graph.network import WEIGHTINGS, Network
 from mohone.netemb.learn import LearnSettings, learn
 from mohone.netemb.neighborhood import Neighborhood
 
 
 class NetworkPlan:
-    """The groups `graph` and `netemb` of a configuration, checked when this is made.
+    """The groups `network` and `netemb` of a configuration, checked when this is made.
 
     Args:
         config: of the job.
@@ -39,13 +39,13 @@ class NetworkPlan:
         if self.is_wanted:
             self.settings.objective_for(n_nodes)
 
-    def learn(self, graph: Graph, trainers: TrainerFactory, seed: int) -> tuple[Tensor, Plain]:
+    def learn(self, network: Network, trainers: TrainerFactory, seed: int) -> tuple[Tensor, Plain]:
         """The `(n_nodes, dim)` vectors, and what is to be noted of them."""
-        vectors, history = learn(graph, self._new_neighborhood(), trainers, self.settings, seed)
+        vectors, history = learn(network, self._new_neighborhood(), trainers, self.settings, seed)
         return vectors, {
-            "n_edges": graph.n_edges,
-            "n_isolated": int(graph.isolated.sum()),
-            "objective": self.settings.objective_for(graph.n_nodes),
+            "n_edges": network.n_edges,
+            "n_isolated": int(network.isolated.sum()),
+            "objective": self.settings.objective_for(network.n_nodes),
             "loss": history[-1]["loss"] if history else None,
             "history": history,
         }

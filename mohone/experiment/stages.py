@@ -26,12 +26,12 @@ from mohone.experiment.networks import NetworkPlan
 from mohone.experiment.pretrained import Pretrained
 from mohone.experiment.store import StageStore, stage_key
 from mohone.experiment.trainers import TrainerFactory
-from mohone.graph.network import Graph
+from mohone.graph.network import Network
 from mohone.infusion.infuse import infuse
 from mohone.infusion.settings import Retrofit
 from mohone.kge import KGEModel, Reciprocal
 from mohone.kge.query_side import SIDES
-from mohone.training import Regime
+from mohone.training import Objective
 from mohone.training.fit import fit
 from mohone.training.module import VALID_MRR, FitSettings, KGEModule, TripleDataModule
 
@@ -75,29 +75,29 @@ class Stages:
 
     Args:
         config: of the job, plain and resolved.
-        graph: the data set.
+        kg: the data set.
         trainers: makes each stage's Trainer.
 
     Raises:
         ConfigError: a value that cannot be.
     """
 
-    def __init__(self, config: Plain, graph: KnowledgeGraph, trainers: TrainerFactory) -> None:
-        self.graph, self.trainers = graph, trainers
+    def __init__(self, config: Plain, kg: KnowledgeGraph, trainers: TrainerFactory) -> None:
+        self.kg, self.trainers = kg, trainers
         self.seed = require_int("seed", config["seed"], 0, LAST_SEED)
         self.store = StageStore(Path(config["store_dir"]))
         self.store.check()
         self._config = config
         self._fit_settings: FitSettings = settings_of(FitSettings, "training", config["training"])
-        self._regime: Regime = build("training", config["training"], without=keys_of(FitSettings))
-        self._pretrained = Pretrained(config["pretrained"], graph.entities.names)
+        self._objective: Objective = build("training", config["training"], without=keys_of(FitSettings))
+        self._pretrained = Pretrained(config["pretrained"], kg.entities.names)
         self._pretrained.put(self._new_model())  # Only to check both.
         self._plan = NetworkPlan(config)
-        self._plan.check_size(graph.n_entities)
+        self._plan.check_size(kg.n_entities)
         trainers.check()
         if self.has_infusion:
             self._retrofit: Retrofit = build("infusion", config["infusion"])
-            check_nearest(int(graph.seen_entities.sum()))
+            check_nearest(int(kg.seen_entities.sum()))
             if self._retrofit.thaw_epoch is not None and trainers.n_processes > 1:
                 raise ConfigError("`infusion.thaw_epoch` must be null with several devices, but is set.")
 
@@ -118,7 +118,7 @@ class Stages:
         for name, config in self._configs.items():
             parents = tuple(keys.values()) if name == "infusion" else ()
             keys[name] = stage_key(
-                name, config, fingerprint=self.graph.fingerprint, seed=self.seed, parents=parents
+                name, config, fingerprint=self.kg.fingerprint, seed=self.seed, parents=parents
             )
         return keys
 
@@ -187,13 +187,13 @@ class Stages:
         return vectors
 
     @cached_property
-    def _network(self) -> Graph:
+    def _network(self) -> Network:
         """The entities as a network, of the training triples alone."""
-        return Graph.from_triples(self.graph.train, self.graph.n_entities, self._plan.weighting)
+        return Network.from_triples(self.kg.train, self.kg.n_entities, self._plan.weighting)
 
     @cached_property
     def _validation(self) -> LinkPrediction:
-        return LinkPrediction(self.graph, "valid", ("filtered",))
+        return LinkPrediction(self.kg, "valid", ("filtered",))
 
     @cached_property
     def _configs(self) -> dict[str, Plain]:
@@ -202,7 +202,7 @@ class Stages:
         configs = {"netemb": self._plan.config} if self.has_netemb else {}
         configs["baseline"] = {**of_model, **self._pretrained.config}
         if self.has_infusion:
-            training = {**of_model["training"], "hold_epochs": 0}  # Relations are never re-trained on hold.
+            training = {**of_model["training"], "warmup_epochs": 0}  # Relations are never re-trained in a warm-up.
             configs["infusion"] = {**of_model, "training": training, "infusion": self._config["infusion"]}
         trainer = {"trainer": self._config["trainer"]}
         return {name: _without_names({**config, **trainer}) for name, config in configs.items()}
@@ -216,25 +216,25 @@ class Stages:
         config = copy.deepcopy(self._configs["baseline"])
         if self._fit_settings.schedule == "constant":
             del config["training"]["max_epochs"]
-        key = stage_key("progress", config, fingerprint=self.graph.fingerprint, seed=self.seed)
+        key = stage_key("progress", config, fingerprint=self.kg.fingerprint, seed=self.seed)
         return self.store.root / "progress" / f"{key}.ckpt"
 
     def _new_model(self) -> KGEModel:
         node = self._config["kge_model"]
         reciprocal = require_bool("kge_model.reciprocal", node["reciprocal"])
-        n_relations = self.graph.n_relations * (2 if reciprocal else 1)
+        n_relations = self.kg.n_relations * (2 if reciprocal else 1)
         model: KGEModel = build(
             "kge_model",
             node,
             without=("reciprocal",),
-            n_entities=self.graph.n_entities,
+            n_entities=self.kg.n_entities,
             n_relations=n_relations,
         )
         return Reciprocal(model) if reciprocal else model
 
     def _fit(self, model: KGEModel, settings: FitSettings, **arguments: Any) -> Plain:
-        module = KGEModule(model, self._regime, self._validation, settings)
-        data = TripleDataModule(self.graph, self._regime, settings.batch_size, self.seed)
+        module = KGEModule(model, self._objective, self._validation, settings)
+        data = TripleDataModule(self.kg, self._objective, settings.batch_size, self.seed)
         info = fit(module, data, self.trainers, **arguments)
         model.to(self.trainers.device)  # Lightning leaves it on the CPU.
         return info

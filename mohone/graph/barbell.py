@@ -5,12 +5,12 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from mohone.graph.network import Graph
+from mohone.graph.network import Network
 
 INSIDE, DOOR = -2, -1  # Roles of a bell's nodes; those on the path count from 0, from each end.
 
 
-def barbell(bell: int = 10, path: int = 10) -> tuple[Graph, Tensor]:
+def barbell(bell: int = 10, path: int = 10) -> tuple[Network, Tensor]:
     """The graph, nodes from left to right, and the role of each: in a bell, its door, by place on the path.
 
     Args:
@@ -24,4 +24,4 @@ def barbell(bell: int = 10, path: int = 10) -> tuple[Graph, Tensor]:
     on_path = [min(i, path - 1 - i) for i in range(path)]
     inside = [INSIDE] * (bell - 1)
     roles = [*inside, DOOR, *on_path, DOOR, *inside]
-    return Graph.from_edges(pairs[:, 0], pairs[:, 1], 2 * bell + path), torch.tensor(roles)
+    return Network.from_edges(pairs[:, 0], pairs[:, 1], 2 * bell + path), torch.tensor(roles)

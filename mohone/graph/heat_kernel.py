@@ -16,7 +16,7 @@ from torch import Tensor
 
 from mohone.core.errors import ConfigError, require_choice, require_float
 from mohone.core.sparse import csr_matrix, spmm
-from mohone.graph.network import Graph
+from mohone.graph.network import Network
 
 LAPLACIANS = ("random_walk", "symmetric")
 
@@ -62,12 +62,12 @@ def check_kernel(
 
 
 class HeatKernel:
-    """Rows of the heat kernel of `graph` at `scale`, computed block by block and never held.
+    """Rows of the heat kernel of `network` at `scale`, computed block by block and never held.
 
     The cost of a block of b rows is `order` products of the sparse `(n, n)` matrix with an `(n, b)` block.
 
     Args:
-        graph: of n nodes; the weights of edges, if any, are its walk's odds.
+        network: of n nodes; the weights of edges, if any, are its walk's odds.
         scale: the paper's s, the time heat flows, >= 0; of a list of scales the mean of the kernels.
         laplacian: `random_walk` (rows sum to 1) or `symmetric` (the paper's formula).
         tolerance: largest error of the polynomial on the spectrum.
@@ -75,15 +75,15 @@ class HeatKernel:
 
     def __init__(
         self,
-        graph: Graph,
+        network: Network,
         scale: float | Sequence[float],
         laplacian: str = "random_walk",
         tolerance: float = 1e-7,
     ) -> None:
         self.scales, self.laplacian = check_kernel(scale, laplacian)
-        self.n_nodes = graph.n_nodes
+        self.n_nodes = network.n_nodes
         self._coefficients = mean_coefficients(self.scales, tolerance)
-        self._operator = _operator(graph, laplacian)
+        self._operator = _operator(network, laplacian)
 
     @property
     def order(self) -> int:
@@ -111,13 +111,13 @@ class HeatKernel:
         return out
 
 
-def _operator(graph: Graph, laplacian: str) -> Tensor:
+def _operator(network: Network, laplacian: str) -> Tensor:
     """`I - L^T`, whose powers spread a column of heat; an isolated node keeps its heat."""
-    alone = graph.isolated.nonzero().flatten()
-    row, column = torch.cat([graph.target, alone]), torch.cat([graph.source, alone])
-    strengths = graph.strengths.masked_fill(graph.isolated, 1.0)
+    alone = network.isolated.nonzero().flatten()
+    row, column = torch.cat([network.target, alone]), torch.cat([network.source, alone])
+    strengths = network.strengths.masked_fill(network.isolated, 1.0)
     symmetric = laplacian == "symmetric"
     value = (strengths[row] * strengths[column]).rsqrt() if symmetric else 1.0 / strengths[column]
-    if graph.weight is not None:
-        value[: len(graph.weight)] *= graph.weight
-    return csr_matrix(row, column, value, graph.n_nodes)
+    if network.weight is not None:
+        value[: len(network.weight)] *= network.weight
+    return csr_matrix(row, column, value, network.n_nodes)

@@ -16,7 +16,7 @@ WEIGHTINGS = ("binary", "count")
 
 
 @dataclass(frozen=True)
-class Graph:
+class Network:
     """An undirected graph without self loops, each edge stored in both directions.
 
     Attributes:
@@ -30,12 +30,12 @@ class Graph:
     weight: Tensor | None = None
 
     @classmethod
-    def from_triples(cls, triples: Tensor, n_nodes: int, weighting: str = "binary") -> Graph:
+    def from_triples(cls, triples: Tensor, n_nodes: int, weighting: str = "binary") -> Network:
         """Forget relations and directions of `(n, 3)` triples (the paper, section 3.3)."""
         return cls.from_edges(triples[:, 0], triples[:, 2], n_nodes, weighting)
 
     @classmethod
-    def from_edges(cls, head: Tensor, tail: Tensor, n_nodes: int, weighting: str = "binary") -> Graph:
+    def from_edges(cls, head: Tensor, tail: Tensor, n_nodes: int, weighting: str = "binary") -> Network:
         """Forget the directions of edges; self loops are left out.
 
         Args:
@@ -91,7 +91,7 @@ class Graph:
         return (~self.isolated).nonzero().flatten()
 
     @cached_property
-    def walkable(self) -> WalkableGraph:
+    def walkable(self) -> WalkableNetwork:
         """The same graph as arrays for compiled loops."""
         starts = np.zeros(self.n_nodes + 1, np.int64)
         np.cumsum(self.degrees.numpy(), out=starts[1:])
@@ -99,10 +99,10 @@ class Graph:
         if self.weight is not None:  # Running sums start anew at each node, so that they stay exact.
             total = np.concatenate([[0.0], np.cumsum(self.weight.numpy())])
             cumulative = total[1:] - total[starts[:-1]].repeat(self.degrees.numpy())
-        return WalkableGraph(starts, self.target.numpy().astype(np.int32), cumulative)
+        return WalkableNetwork(starts, self.target.numpy().astype(np.int32), cumulative)
 
 
-class WalkableGraph(NamedTuple):
+class WalkableNetwork(NamedTuple):
     """Rows of neighbours, a tuple because compiled loops take those.
 
     Attributes:

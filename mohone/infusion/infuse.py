@@ -82,7 +82,7 @@ def infuse(
         max_epochs=chosen.retrain_epochs,
         patience=chosen.retrain_patience,
         validate_every=1,
-        hold_epochs=0,
+        warmup_epochs=0,
     )
     info["retraining"] = refit(model, settings, callbacks=(callback,), from_start=True)
     info["selection"]["valid_mrr_infused"] = info["retraining"]["valid_mrr"]

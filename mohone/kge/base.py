@@ -26,14 +26,14 @@ class KGEModel(nn.Module, ABC):
     """Scores of triples; higher is better. Training, loss and optimiser are no part of it.
 
     A model turns the known side of queries into vectors (`tail_query`, `head_query`) and matches them with a
-    table of candidates (`match`), by matrix products and without a temporary of
+    table of candidates (`score_candidates`), by matrix products and without a temporary of
     `(batch, n_candidates, dim)`. All-candidates scores follow from these; `score_triples` is written out on
     its own, the plain formula of the paper.
 
     Attributes:
         entity_tables: names of the parameters with a row per entity (the paper's Q: what infusion moves).
         relation_tables: names of the parameters of relations (the paper's W: what is re-trained).
-        on_hold: is the model for now the simpler one that it grows from? Few models have one.
+        warming_up: is the model for now the simpler one that it grows from? Few models have one.
     """
 
     entity_tables: ClassVar[tuple[str, ...]] = ("entity",)
@@ -44,7 +44,7 @@ class KGEModel(nn.Module, ABC):
         self.n_entities = require_int("n_entities", n_entities, 1)
         self.n_relations = require_int("n_relations", n_relations, 1)
         self.dim = require_int("kge_model.dim", dim, 1)
-        self.on_hold = False
+        self.warming_up = False
 
     @abstractmethod
     def tail_query(self, head: Tensor, relation: Tensor) -> Query:
@@ -55,7 +55,7 @@ class KGEModel(nn.Module, ABC):
         """What heads are matched with; vectors `(batch, width)`."""
 
     @abstractmethod
-    def match(self, query: Query, candidates: Tensor | None = None) -> Tensor:
+    def score_candidates(self, query: Query, candidates: Tensor | None = None) -> Tensor:
         """Scores of candidates for queries.
 
         Args:
@@ -67,7 +67,7 @@ class KGEModel(nn.Module, ABC):
         """
 
     @abstractmethod
-    def match_pairs(self, query: Query, candidates: Tensor) -> Tensor:
+    def score_pairs(self, query: Query, candidates: Tensor) -> Tensor:
         """The score of one candidate for each query: `(batch,)` for entity ids `(batch,)`."""
 
     @abstractmethod
@@ -76,23 +76,23 @@ class KGEModel(nn.Module, ABC):
 
     def entity_squares(self, entities: Tensor) -> Tensor:
         """Squared moduli of the components of entity vectors, for regularisers: `(batch, n_components)`."""
-        return rows(self.get_parameter("entity"), entities).square()
+        return lookup(self.get_parameter("entity"), entities).square()
 
     def relation_squares(self, relations: Tensor | None = None) -> Tensor:
         """Squared moduli of the components of relation vectors, None: all: `(batch, n_components)`."""
-        return rows(self.get_parameter("relation"), relations).square()
+        return lookup(self.get_parameter("relation"), relations).square()
 
     def score_tails(self, head: Tensor, relation: Tensor, candidates: Tensor | None = None) -> Tensor:
         """Scores of candidate tails: `(batch, n_candidates)`; None: all entities."""
-        return self.match(self.tail_query(head, relation), candidates)
+        return self.score_candidates(self.tail_query(head, relation), candidates)
 
     def score_heads(self, relation: Tensor, tail: Tensor, candidates: Tensor | None = None) -> Tensor:
         """Scores of candidate heads: `(batch, n_candidates)`; None: all entities."""
-        return self.match(self.head_query(relation, tail), candidates)
+        return self.score_candidates(self.head_query(relation, tail), candidates)
 
-    def hold(self, on: bool) -> None:
-        """Put the model on hold, or let it go."""
-        self.on_hold = on
+    def warm_up(self, on: bool) -> None:
+        """Let the model be the simpler one that it grows from, or end that."""
+        self.warming_up = on
 
     def constrain(self) -> None:
         """Put the constraints of the model on its tables; called after each step."""
@@ -126,7 +126,7 @@ class KGEModel(nn.Module, ABC):
         return sum(table[0].numel() for table in self.entity_parameters().values())
 
 
-def rows(table: Tensor, ids: Tensor | None) -> Tensor:
+def lookup(table: Tensor, ids: Tensor | None) -> Tensor:
     """The rows `ids` of a table, or all of it, uncopied."""
     if ids is None:
         return table

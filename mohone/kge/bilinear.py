@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from mohone.kge.base import KGEModel, Query, rows
+from mohone.kge.base import KGEModel, Query, lookup
 
 
 class BilinearModel(KGEModel):
     """A model with `score = q(known entity, relation) . candidate`: one product scores all candidates."""
 
-    def match(self, query: Query, candidates: Tensor | None = None) -> Tensor:
+    def score_candidates(self, query: Query, candidates: Tensor | None = None) -> Tensor:
         """`(batch, n_candidates)`."""
-        return query.vectors @ rows(self.get_parameter("entity"), candidates).T
+        return query.vectors @ lookup(self.get_parameter("entity"), candidates).T
 
-    def match_pairs(self, query: Query, candidates: Tensor) -> Tensor:
+    def score_pairs(self, query: Query, candidates: Tensor) -> Tensor:
         """`(batch,)`."""
-        return (query.vectors * rows(self.get_parameter("entity"), candidates)).sum(1)
+        return (query.vectors * lookup(self.get_parameter("entity"), candidates)).sum(1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor
 
 from mohone.core.errors import require_float
-from mohone.kge.base import Query, normal_table, rows
+from mohone.kge.base import Query, lookup, normal_table
 from mohone.kge.bilinear import BilinearModel
 
 
@@ -26,12 +26,14 @@ class DistMult(BilinearModel):
 
     def tail_query(self, head: Tensor, relation: Tensor) -> Query:
         """`h r`: `(batch, dim)`."""
-        return Query(head, relation, rows(self.entity, head) * rows(self.relation, relation))
+        return Query(head, relation, lookup(self.entity, head) * lookup(self.relation, relation))
 
     def head_query(self, relation: Tensor, tail: Tensor) -> Query:
         """`t r`: `(batch, dim)`."""
-        return Query(tail, relation, rows(self.entity, tail) * rows(self.relation, relation))
+        return Query(tail, relation, lookup(self.entity, tail) * lookup(self.relation, relation))
 
     def score_triples(self, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:
         """`(batch,)`."""
-        return (rows(self.entity, head) * rows(self.relation, relation) * rows(self.entity, tail)).sum(1)
+        return (lookup(self.entity, head) * lookup(self.relation, relation) * lookup(self.entity, tail)).sum(
+            1
+        )

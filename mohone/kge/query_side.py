@@ -38,12 +38,12 @@ class QuerySide(Wrapped):
 
     def score_triples(self, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:
         """`(batch,)`, in the direction of tails."""
-        return self.match_pairs(self.tail_query(head, relation), tail)
+        return self.score_pairs(self.tail_query(head, relation), tail)
 
-    def hold(self, on: bool) -> None:
+    def warm_up(self, on: bool) -> None:
         """Both models."""
-        self.asking.hold(on)
-        self.inner.hold(on)
+        self.asking.warm_up(on)
+        self.inner.warm_up(on)
 
     def constrain(self) -> None:
         """Both models."""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from mohone.kge.base import rows
+from mohone.kge.base import lookup
 
 _LEAST_ROWS = 4  # Of a block: fewer would copy more matrices than they save products with zeros.
 
@@ -20,7 +20,7 @@ def map_by_relation(
     """`apply(vectors of one relation, its matrix)` for each relation of a batch, in the batch's order.
 
     Each distinct relation costs one call of plain products; a gather of `(batch, dim, dim)` is never made.
-    So batches with few relations are quick (`training.relation_run`).
+    So batches with few relations are quick (`training.relation_block`).
 
     Args:
         apply: of `(n, dim)` and `(k, d)` to `(n, width)`.
@@ -33,7 +33,7 @@ def map_by_relation(
     """
     distinct, inverse, counts = torch.unique(relation, return_inverse=True, return_counts=True)
     shape = (len(distinct), *matrices.shape[1:])
-    chosen = rows(matrices.flatten(1), distinct).view(shape).unbind(0)
+    chosen = lookup(matrices.flatten(1), distinct).view(shape).unbind(0)
     if len(chosen) <= 1:
         return apply(vectors, chosen[0] if chosen else matrices[0])
     order = inverse.argsort(stable=True)
@@ -63,7 +63,7 @@ def products_by_relation(
     if len(relation) == 0:
         return vectors.new_zeros(0, matrices.shape[1 if transposed else 2])
     blocks = _blocks(relation)
-    chosen = rows(matrices.flatten(1), blocks.relation).view(-1, *matrices.shape[1:])
+    chosen = lookup(matrices.flatten(1), blocks.relation).view(-1, *matrices.shape[1:])
     shape = (len(blocks.relation), blocks.size, vectors.shape[1])
     padded = vectors.new_zeros(shape[0] * shape[1], shape[2]).index_copy(0, blocks.place, vectors)
     return torch.bmm(padded.view(shape), chosen.mT if transposed else chosen).flatten(0, 1)[blocks.place]

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from mohone.core.errors import ConfigError
-from mohone.kge.base import Query, normal_table, rows
+from mohone.kge.base import Query, lookup, normal_table
 from mohone.kge.translation import TranslationModel, squared_distances
 
 
@@ -41,32 +41,32 @@ class TransE(TranslationModel):
 
     def tail_query(self, head: Tensor, relation: Tensor) -> Query:
         """`h + r`: `(batch, dim)`."""
-        return Query(head, relation, rows(self.entity, head) + rows(self.relation, relation))
+        return Query(head, relation, lookup(self.entity, head) + lookup(self.relation, relation))
 
     def head_query(self, relation: Tensor, tail: Tensor) -> Query:
         """`t - r`: `(batch, dim)`."""
-        return Query(tail, relation, rows(self.entity, tail) - rows(self.relation, relation))
+        return Query(tail, relation, lookup(self.entity, tail) - lookup(self.relation, relation))
 
-    def match(self, query: Query, candidates: Tensor | None = None) -> Tensor:
+    def score_candidates(self, query: Query, candidates: Tensor | None = None) -> Tensor:
         """Minus the distances to the candidates: `(batch, n_candidates)`."""
-        table = rows(self.entity, candidates)
+        table = lookup(self.entity, candidates)
         if self.norm == 1:
             return self._minus_power(torch.cdist(query.vectors.to(table.dtype), table, p=1.0))
         return self.minus_distance(squared_distances(query.vectors, table))
 
-    def match_pairs(self, query: Query, candidates: Tensor) -> Tensor:
+    def score_pairs(self, query: Query, candidates: Tensor) -> Tensor:
         """`(batch,)`."""
         if self.norm == 1:
             return self._minus_power(self.differences(query, candidates).abs().sum(1))
-        return super().match_pairs(query, candidates)
+        return super().score_pairs(query, candidates)
 
     def differences(self, query: Query, candidates: Tensor) -> Tensor:
         """`(batch, dim)`."""
-        return query.vectors - rows(self.entity, candidates)
+        return query.vectors - lookup(self.entity, candidates)
 
     def score_triples(self, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:
         """`(batch,)`."""
-        difference = rows(self.entity, head) + rows(self.relation, relation) - rows(self.entity, tail)
+        difference = lookup(self.entity, head) + lookup(self.relation, relation) - lookup(self.entity, tail)
         if self.norm == 1:
             return self._minus_power(difference.abs().sum(1))
         return self.minus_distance(difference.square().sum(1))

@@ -41,7 +41,7 @@ class TranslationModel(KGEModel):
         self.std = require_float("kge_model.init_std", init_std) / dim**0.5
         self.entity = normal_table(n_entities, dim, self.std)
 
-    def match_pairs(self, query: Query, candidates: Tensor) -> Tensor:
+    def score_pairs(self, query: Query, candidates: Tensor) -> Tensor:
         """`(batch,)`."""
         return self.minus_distance(self.differences(query, candidates).square().sum(1))
 

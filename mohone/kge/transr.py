@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from mohone.core.errors import require_float, require_int
-from mohone.kge.base import Query, normal_table, rows
+from mohone.kge.base import Query, lookup, normal_table
 from mohone.kge.relation_groups import map_by_relation, products_by_relation
 from mohone.kge.translation import TranslationModel, squared_distances
 
@@ -14,9 +14,9 @@ from mohone.kge.translation import TranslationModel, squared_distances
 class TransR(TranslationModel):
     """`score(h, r, t) = -|M_r h + r - M_r t|` [Lin et al., AAAI 2015, eq. 7-8].
 
-    The matrices start as identities, as in the paper, so that the model begins as TransE; on hold
-    (`training.hold_epochs`) it *is* TransE, which is the paper's warm start, in one training. Candidates are
-    projected once for each relation of a batch.
+    The matrices start as identities, as in the paper, so that the model begins as TransE; while it warms up
+    (`training.warmup_epochs`) it *is* TransE, which is the paper's warm start, in one training. Candidates
+    are projected once for each relation of a batch.
 
     Args:
         relation_dim: dimensions of the relations' spaces; None: `dim`.
@@ -47,20 +47,20 @@ class TransR(TranslationModel):
 
     def tail_query(self, head: Tensor, relation: Tensor) -> Query:
         """`M h + r`: `(batch, relation_dim)`."""
-        return Query(head, relation, self._project(head, relation) + rows(self.relation, relation))
+        return Query(head, relation, self._project(head, relation) + lookup(self.relation, relation))
 
     def head_query(self, relation: Tensor, tail: Tensor) -> Query:
         """`M t - r`: `(batch, relation_dim)`."""
-        return Query(tail, relation, self._project(tail, relation) - rows(self.relation, relation))
+        return Query(tail, relation, self._project(tail, relation) - lookup(self.relation, relation))
 
-    def match(self, query: Query, candidates: Tensor | None = None) -> Tensor:
+    def score_candidates(self, query: Query, candidates: Tensor | None = None) -> Tensor:
         """Minus the distances to the projected candidates: `(batch, n_candidates)`."""
-        table = rows(self.entity, candidates)
+        table = lookup(self.entity, candidates)
 
         def distances(vectors: Tensor, matrix: Tensor) -> Tensor:
             return squared_distances(vectors, self._map(table, matrix))
 
-        if self.on_hold:
+        if self.warming_up:
             return self.minus_distance(squared_distances(query.vectors, self._plain(table)))
         squares = map_by_relation(distances, query.vectors, query.relation, self.projection)
         return self.minus_distance(squares)
@@ -71,15 +71,15 @@ class TransR(TranslationModel):
 
     def score_triples(self, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:
         """`(batch,)`."""
-        h, t = rows(self.entity, head), rows(self.entity, tail)
+        h, t = lookup(self.entity, head), lookup(self.entity, tail)
         identity = torch.eye(*self.projection.shape[1:], dtype=h.dtype, device=h.device)
         matrices = identity + self.step_scale * self.projection[relation]
-        difference = (matrices @ (h - t)[:, :, None])[:, :, 0] + rows(self.relation, relation)
+        difference = (matrices @ (h - t)[:, :, None])[:, :, 0] + lookup(self.relation, relation)
         return self.minus_distance(difference.square().sum(1))
 
     def _project(self, entities: Tensor, relations: Tensor) -> Tensor:
-        vectors = rows(self.entity, entities)
-        if self.on_hold:
+        vectors = lookup(self.entity, entities)
+        if self.warming_up:
             return self._plain(vectors)
         moved = products_by_relation(vectors, relations, self.projection, transposed=True)
         return self._plain(vectors) + self.step_scale * moved

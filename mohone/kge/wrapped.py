@@ -29,13 +29,13 @@ class Wrapped(KGEModel):
         """The inner model's: `(batch, width)`."""
         return self.inner.head_query(relation, tail)
 
-    def match(self, query: Query, candidates: Tensor | None = None) -> Tensor:
+    def score_candidates(self, query: Query, candidates: Tensor | None = None) -> Tensor:
         """The inner model's: `(batch, n_candidates)`."""
-        return self.inner.match(query, candidates)
+        return self.inner.score_candidates(query, candidates)
 
-    def match_pairs(self, query: Query, candidates: Tensor) -> Tensor:
+    def score_pairs(self, query: Query, candidates: Tensor) -> Tensor:
         """The inner model's: `(batch,)`."""
-        return self.inner.match_pairs(query, candidates)
+        return self.inner.score_pairs(query, candidates)
 
     def score_triples(self, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:
         """The inner model's: `(batch,)`."""
@@ -49,9 +49,9 @@ class Wrapped(KGEModel):
         """The inner model's: `(batch, n_components)`."""
         return self.inner.relation_squares(relations)
 
-    def hold(self, on: bool) -> None:
+    def warm_up(self, on: bool) -> None:
         """The inner model."""
-        self.inner.hold(on)
+        self.inner.warm_up(on)
 
     def constrain(self) -> None:
         """The inner model."""

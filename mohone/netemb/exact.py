@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from torch.optim.lr_scheduler import LambdaLR
 from torch.utils.data import IterableDataset
 
-from mohone.graph.network import Graph
+from mohone.graph.network import Network
 from mohone.netemb.history import LossHistory
 from mohone.netemb.rows import NeighborRows
 
@@ -20,8 +20,8 @@ from mohone.netemb.rows import NeighborRows
 class NodeBatches(IterableDataset[Tensor]):
     """Shuffled batches of the nodes that have neighbours; each pass continues the generator's sequence."""
 
-    def __init__(self, graph: Graph, batch_size: int, generator: torch.Generator) -> None:
-        self.nodes = graph.connected
+    def __init__(self, network: Network, batch_size: int, generator: torch.Generator) -> None:
+        self.nodes = network.connected
         self.batch_size, self.generator = batch_size, generator
 
     def __len__(self) -> int:

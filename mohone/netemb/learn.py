@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.utils.data import DataLoader
 
 from mohone.core.errors import ConfigError, require_choice, require_float, require_int
-from mohone.graph.network import Graph
+from mohone.graph.network import Network
 from mohone.netemb.exact import ExactObjective, NodeBatches
 from mohone.netemb.neighborhood import Neighborhood
 from mohone.netemb.rows import NeighborRows
@@ -74,7 +74,7 @@ class LearnSettings:
 
 
 def learn(
-    graph: Graph,
+    network: Network,
     neighborhood: Neighborhood,
     make_trainer: Callable[..., pl.Trainer],
     settings: LearnSettings,
@@ -88,20 +88,20 @@ def learn(
     Returns:
         `(n_nodes, dim)` and the loss (nats a node) by epoch.
     """
-    exact = settings.objective_for(graph.n_nodes) == "exact"
-    neighborhood.observe(graph, seed)
+    exact = settings.objective_for(network.n_nodes) == "exact"
+    neighborhood.fit(network, seed)
     generator = torch.Generator().manual_seed(seed)
     module: ExactObjective | SampledObjective
     batches: NodeBatches | PairBatches
     if exact:
-        rows = NeighborRows(neighborhood, graph)
-        module = ExactObjective(rows, graph.n_nodes, settings.dim, settings.lr)
-        batches = NodeBatches(graph, settings.batch_size, generator)
+        rows = NeighborRows(neighborhood, network)
+        module = ExactObjective(rows, network.n_nodes, settings.dim, settings.lr)
+        batches = NodeBatches(network, settings.batch_size, generator)
     else:
-        module = SampledObjective(graph.n_nodes, settings.dim, settings.sampled_lr)
+        module = SampledObjective(network.n_nodes, settings.dim, settings.sampled_lr)
         batches = PairBatches(
             neighborhood,
-            graph,
+            network,
             settings.sampled_batch_size,
             settings.n_draws,
             settings.n_negatives,

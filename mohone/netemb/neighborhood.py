@@ -7,23 +7,23 @@ from abc import ABC, abstractmethod
 import torch
 from torch import Tensor
 
-from mohone.graph.network import Graph
+from mohone.graph.network import Network
 
 
 class Neighborhood(ABC):
     """Distributions over nodes: what a node's embedding has to predict, as whole rows or as draws."""
 
     @abstractmethod
-    def observe(self, graph: Graph, seed: int) -> None:
+    def fit(self, network: Network, seed: int) -> None:
         """Take the graph that all else speaks of; costly things are left to their first use.
 
         Args:
-            graph: nodes and edges.
+            network: nodes and edges.
             seed: of what is random in the rows.
         """
 
     @abstractmethod
-    def block(self, nodes: Tensor) -> Tensor:
+    def weights(self, nodes: Tensor) -> Tensor:
         """Weights `(len(nodes), n_nodes)` float32, >= 0, to be normalised without the node itself."""
 
     @abstractmethod

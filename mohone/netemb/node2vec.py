@@ -9,8 +9,8 @@ from torch import Tensor
 
 from mohone.core.errors import require_float, require_int
 from mohone.graph.cooccurrence import Cooccurrence
-from mohone.graph.network import Graph
-from mohone.graph.walks import walk_ends, walks, window_lengths
+from mohone.graph.network import Network
+from mohone.graph.random_walks import walk_ends, walks, window_lengths
 from mohone.netemb.neighborhood import Neighborhood, draw_key
 
 
@@ -48,25 +48,25 @@ class Node2Vec(Neighborhood):
         self.walks_per_node = require_int("netemb.walks_per_node", walks_per_node, 1)
         self.window = require_int("netemb.window", window, 1)
 
-    def observe(self, graph: Graph, seed: int) -> None:
+    def fit(self, network: Network, seed: int) -> None:
         """Keep both for the walks."""
-        self._graph, self._seed = graph, seed
+        self._network, self._seed = network, seed
         self._lengths = window_lengths(self.window)
         self.__dict__.pop("_counts", None)
 
-    def block(self, nodes: Tensor) -> Tensor:
+    def weights(self, nodes: Tensor) -> Tensor:
         """Counts of the walks."""
         return self._counts.rows(nodes)
 
     def sample(self, nodes: Tensor, generator: torch.Generator) -> Tensor:
         """Ends of fresh walks."""
-        return walk_ends(self._graph, nodes, self._lengths, draw_key(generator), self.p, self.q)
+        return walk_ends(self._network, nodes, self._lengths, draw_key(generator), self.p, self.q)
 
     @cached_property
     def _counts(self) -> Cooccurrence:
-        starts = self._graph.connected.repeat(self.walks_per_node)
-        corpus = walks(self._graph, starts, self.walk_length, self._seed, self.p, self.q)
-        return Cooccurrence(corpus, self._graph.n_nodes, self.window)
+        starts = self._network.connected.repeat(self.walks_per_node)
+        corpus = walks(self._network, starts, self.walk_length, self._seed, self.p, self.q)
+        return Cooccurrence(corpus, self._network.n_nodes, self.window)
 
 
 class DeepWalk(Node2Vec):

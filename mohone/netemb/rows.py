@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from mohone.core.progress import progress_bar
-from mohone.graph.network import Graph
+from mohone.graph.network import Network
 from mohone.netemb.neighborhood import Neighborhood
 
 _FLOAT32_LIMIT = 1 << 30  # Bytes up to which the matrix is held in float32, beyond in float16.
@@ -27,18 +27,18 @@ class NeighborRows:
     """The distributions of all nodes.
 
     Args:
-        neighborhood: has observed `graph`.
-        graph: of n nodes: `4 n^2` bytes are held, or `2 n^2` beyond a GB.
+        neighborhood: has observed `network`.
+        network: of n nodes: `4 n^2` bytes are held, or `2 n^2` beyond a GB.
     """
 
-    def __init__(self, neighborhood: Neighborhood, graph: Graph) -> None:
-        n = graph.n_nodes
+    def __init__(self, neighborhood: Neighborhood, network: Network) -> None:
+        n = network.n_nodes
         dtype = torch.float32 if 4 * n * n <= _FLOAT32_LIMIT else torch.float16
         self._matrix = torch.empty(n, n, dtype=dtype)
         for nodes in node_blocks(n, f"{type(neighborhood).__name__}: rows"):
-            weights = neighborhood.block(nodes)
+            weights = neighborhood.weights(nodes)
             weights[torch.arange(len(nodes)), nodes] = 0.0
-            weights[graph.isolated[nodes]] = 0.0
+            weights[network.isolated[nodes]] = 0.0
             total = weights.sum(1, keepdim=True)
             self._matrix[nodes] = (weights / total.where(total > 0, 1.0)).to(dtype)
 

@@ -16,7 +16,7 @@ from torch.nn import functional as F
 from torch.utils.data import IterableDataset
 
 from mohone.core.parallel import Array, in_chunks
-from mohone.graph.network import Graph
+from mohone.graph.network import Network
 from mohone.netemb.history import LossHistory
 from mohone.netemb.neighborhood import Neighborhood
 
@@ -43,8 +43,8 @@ class PairBatches(IterableDataset[PairBatch]):
     nodes, and those with many neighbours make up most of it.
 
     Args:
-        neighborhood: has observed `graph`.
-        graph: of the nodes; isolated ones ask nothing.
+        neighborhood: has observed `network`.
+        network: of the nodes; isolated ones ask nothing.
         batch_size: nodes of a step.
         n_draws: of each node and pass.
         n_negatives: of each step.
@@ -54,16 +54,16 @@ class PairBatches(IterableDataset[PairBatch]):
     def __init__(
         self,
         neighborhood: Neighborhood,
-        graph: Graph,
+        network: Network,
         batch_size: int,
         n_draws: int,
         n_negatives: int,
         generator: torch.Generator,
     ) -> None:
         self._neighborhood, self._generator = neighborhood, generator
-        self._nodes = graph.connected
+        self._nodes = network.connected
         self._batch_size, self._n_draws, self._n_negatives = batch_size, n_draws, n_negatives
-        mass = (1.0 + graph.degrees.double()).pow(0.75)
+        mass = (1.0 + network.degrees.double()).pow(0.75)
         self._running = mass.cumsum(0)
         self._odds = (n_negatives * mass / mass.sum()).log().float()
 

@@ -9,8 +9,8 @@ from torch import Tensor
 
 from mohone.core.errors import ConfigError
 from mohone.graph.heat_kernel import HeatKernel, check_kernel
-from mohone.graph.network import Graph
-from mohone.graph.walks import poisson_lengths, walk_ends
+from mohone.graph.network import Network
+from mohone.graph.random_walks import poisson_lengths, walk_ends
 from mohone.netemb.neighborhood import Neighborhood, draw_key
 
 
@@ -29,13 +29,13 @@ class SharedNeighborhood(Neighborhood):
         # At 0 no heat flows.
         self.scales, self.laplacian = check_kernel(scale, laplacian, "netemb.scale", strict=True)
 
-    def observe(self, graph: Graph, seed: int) -> None:  # noqa: ARG002
+    def fit(self, network: Network, seed: int) -> None:  # noqa: ARG002
         """Set up the kernel and the walks."""
-        self._graph = graph
-        self._kernel = HeatKernel(graph, self.scales, self.laplacian)
+        self._network = network
+        self._kernel = HeatKernel(network, self.scales, self.laplacian)
         self._lengths = poisson_lengths(self.scales)
 
-    def block(self, nodes: Tensor) -> Tensor:
+    def weights(self, nodes: Tensor) -> Tensor:
         """Rows of the heat kernel."""
         return self._kernel.rows(nodes)
 
@@ -49,4 +49,4 @@ class SharedNeighborhood(Neighborhood):
             raise ConfigError(
                 "`netemb.laplacian` must be random_walk for the sampled objective, but is symmetric."
             )
-        return walk_ends(self._graph, nodes, self._lengths, draw_key(generator))
+        return walk_ends(self._network, nodes, self._lengths, draw_key(generator))

@@ -13,7 +13,7 @@ from mohone.core.errors import require_float, require_int
 from mohone.core.nearest import nearest_neighbors
 from mohone.graph.divergence import HistogramDivergence, log_histograms
 from mohone.graph.heat_kernel import HeatKernel, check_kernel
-from mohone.graph.network import Graph
+from mohone.graph.network import Network
 from mohone.netemb.neighborhood import Neighborhood
 from mohone.netemb.rows import node_blocks
 
@@ -63,13 +63,13 @@ class StructuralRole(Neighborhood):
         self.n_bins = require_int("netemb.n_bins", n_bins, 2)
         self.temperature = require_float("netemb.temperature", temperature, strict=True)
 
-    def observe(self, graph: Graph, seed: int) -> None:
+    def fit(self, network: Network, seed: int) -> None:
         """Keep both for the histograms."""
-        self._graph, self._seed = graph, seed
+        self._network, self._seed = network, seed
         for name in ("_roles", "_draws"):
             self.__dict__.pop(name, None)
 
-    def block(self, nodes: Tensor) -> Tensor:
+    def weights(self, nodes: Tensor) -> Tensor:
         """Weights from the standardised divergences."""
         roles = self._roles
         distinct, inverse = torch.unique(roles.of_node[nodes], return_inverse=True)
@@ -86,15 +86,15 @@ class StructuralRole(Neighborhood):
         column.clamp_(max=draws.near.shape[1] - 1)
         drawn = draws.near[mine].gather(1, column)[:, 0]
         out = roles.member(drawn, chance[:, 1], without=nodes)
-        return out.masked_fill_(self._graph.isolated[nodes], -1)
+        return out.masked_fill_(self._network.isolated[nodes], -1)
 
     @cached_property
     def _roles(self) -> Roles:
         """The different histograms of the nodes' heat values."""
-        kernel = HeatKernel(self._graph, self.scales, self.laplacian, _TOLERANCE)
+        kernel = HeatKernel(self._network, self.scales, self.laplacian, _TOLERANCE)
         blocks = [
             log_histograms(kernel.rows(nodes), self.n_bins)
-            for nodes in node_blocks(self._graph.n_nodes, "StructuralRole: histograms")
+            for nodes in node_blocks(self._network.n_nodes, "StructuralRole: histograms")
         ]
         counts, of_node = torch.unique(torch.cat(blocks), dim=0, return_inverse=True)
         return Roles(HistogramDivergence(counts), of_node)

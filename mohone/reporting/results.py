@@ -127,7 +127,7 @@ def read_result(path: Path) -> Plain | None:
     return result if _is_result(result) else None
 
 
-def read_ended(folder: Path) -> Plain:
+def read_finished(folder: Path) -> Plain:
     """The result of a job that ended well.
 
     Raises:

@@ -2,7 +2,7 @@
 
 from mohone.training.k_vs_all import KvsAll
 from mohone.training.negative_sampling import NegativeSampling
-from mohone.training.objective import Regime
+from mohone.training.objective import Objective
 from mohone.training.one_vs_all import OneVsAll
 
-__all__ = ["KvsAll", "NegativeSampling", "OneVsAll", "Regime"]
+__all__ = ["KvsAll", "NegativeSampling", "Objective", "OneVsAll"]

@@ -8,12 +8,12 @@ from mohone.core.errors import require_choice
 from mohone.data import KnowledgeGraph
 from mohone.kge.base import KGEModel, Query
 from mohone.training.losses import answer_logistic, answer_softmax
-from mohone.training.queries import QueryBatch, QueryExamples, QueryRegime, SideBatch
+from mohone.training.queries import QueryBatch, QueryExamples, QueryObjective, SideBatch
 
 LOSSES = ("softmax", "logistic")
 
 
-class KvsAll(QueryRegime):
+class KvsAll(QueryObjective):
     """Each distinct query, of either side, is one example, with all its answers [Dettmers et al., AAAI 2018].
 
     Unlike in `OneVsAll`, a query weighs the same however many answers it has.
@@ -21,16 +21,16 @@ class KvsAll(QueryRegime):
     Args:
         loss: `softmax`, cross-entropy with a target spread evenly over the answers; or `logistic`, binary
             cross-entropy of every entity.
-        **regularisation: of `Regime`.
+        **regularisation: of `Objective`.
     """
 
     def __init__(self, loss: str = "softmax", **regularisation: float) -> None:
         super().__init__(**regularisation)  # type: ignore[arg-type]
         self.loss_name = require_choice("training.loss", loss, LOSSES)
 
-    def examples(self, graph: KnowledgeGraph) -> QueryExamples:
+    def examples(self, kg: KnowledgeGraph) -> QueryExamples:
         """The distinct queries of both sides."""
-        return QueryExamples(graph, None, self.relation_run)
+        return QueryExamples(kg, None, self.relation_block)
 
     def loss(self, model: KGEModel, batch: QueryBatch) -> Tensor:
         """The mean over the queries of both sides."""
@@ -38,7 +38,7 @@ class KvsAll(QueryRegime):
 
     def side_loss(self, model: KGEModel, query: Query, side: SideBatch, scale: float) -> Tensor:
         """`scale` times the sum over one side's queries."""
-        scores = model.match(self.drop(query))
+        scores = model.score_candidates(self.drop(query))
         each = side.n_answers.to(query.vectors.dtype).reciprocal()[side.rows]
         if self.loss_name == "logistic":
             loss = answer_logistic(scores, side.rows, side.answers, self.label_smoothing, scale)

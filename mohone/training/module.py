@@ -1,4 +1,4 @@
-"""The LightningModule and the DataModule that train any KGE model under any regime."""
+"""The LightningModule and the DataModule that train any KGE model under any objective."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from mohone.core.errors import TrainingError, require_choice, require_float, req
 from mohone.data import KnowledgeGraph
 from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.kge.base import KGEModel, make_gradients_dense, sparse_gradients
-from mohone.training.objective import Batches, Examples, Regime, Share
+from mohone.training.objective import Batches, Examples, Objective, Share
 
 VALID_MRR = "valid/mrr"
 OPTIMIZERS: dict[str, type[torch.optim.Optimizer]] = {
@@ -33,7 +33,7 @@ SCHEDULES = ("constant", "linear")
 
 @dataclass(frozen=True)
 class FitSettings:
-    """How a model is fitted, under any regime.
+    """How a model is fitted, under any objective.
 
     Attributes:
         optimizer: `adam`, `adagrad` or `sgd`.
@@ -43,7 +43,7 @@ class FitSettings:
         max_epochs: at most so many.
         patience: validations without a new best after which training stops.
         validate_every: epochs between validations.
-        hold_epochs: first epochs in which the model is on hold, a simpler one: TransR is TransE.
+        warmup_epochs: first epochs in which the model warms up as a simpler one: TransR as TransE.
     """
 
     optimizer: str
@@ -53,7 +53,7 @@ class FitSettings:
     max_epochs: int
     patience: int
     validate_every: int
-    hold_epochs: int = 0
+    warmup_epochs: int = 0
 
     def __post_init__(self) -> None:
         require_choice("training.optimizer", self.optimizer, tuple(OPTIMIZERS))
@@ -61,15 +61,15 @@ class FitSettings:
         require_choice("training.schedule", self.schedule, SCHEDULES)
         for name in ("batch_size", "max_epochs", "patience", "validate_every"):
             require_int(f"training.{name}", getattr(self, name), 1)
-        require_int("training.hold_epochs", self.hold_epochs, 0)
+        require_int("training.warmup_epochs", self.warmup_epochs, 0)
 
 
 class KGEModule(pl.LightningModule):
-    """Model, regime and optimiser; validates by filtered MRR, logged as `valid/mrr`.
+    """Model, objective and optimiser; validates by filtered MRR, logged as `valid/mrr`.
 
     Args:
         model: what is trained; parameters without `requires_grad` stay as they are.
-        regime: batches and loss.
+        objective: batches and loss.
         validation: ranks the validation triples.
         settings: optimiser, learning rate and its schedule.
 
@@ -84,12 +84,12 @@ class KGEModule(pl.LightningModule):
     def __init__(
         self,
         model: KGEModel,
-        regime: Regime,
+        objective: Objective,
         validation: LinkPrediction,
         settings: FitSettings,
     ) -> None:
         super().__init__()
-        self.model, self.regime, self.validation = model, regime, validation
+        self.model, self.objective, self.validation = model, objective, validation
         self.settings = settings
         self.history: list[dict[str, float | None]] = []
         self._loss_sum: Tensor | float = 0.0
@@ -110,18 +110,18 @@ class KGEModule(pl.LightningModule):
         self.best_epoch, self.best_mrr = state["best_epoch"], state["best_mrr"]
 
     def on_train_epoch_start(self) -> None:
-        """Put the model on hold in its first epochs."""
-        self.model.hold(self.current_epoch < self.settings.hold_epochs)
+        """Let the model warm up in its first epochs."""
+        self.model.warm_up(self.current_epoch < self.settings.warmup_epochs)
 
     def on_train_batch_end(self, *_: Any) -> None:
         """Put the model's constraints on its tables."""
         self.model.constrain()
 
     def training_step(self, batch: Any, batch_idx: int) -> Tensor:  # noqa: ARG002
-        """The regime's loss."""
+        """The objective's loss."""
         # On a GPU, and between processes, dense ones are the quicker.
         with sparse_gradients(self.device.type == "cpu" and self.trainer.world_size == 1):
-            loss = self.regime.loss(self.model, batch)
+            loss = self.objective.loss(self.model, batch)
         self._loss_sum = self._loss_sum + loss.detach()
         self._n_batches += 1
         return loss
@@ -201,9 +201,9 @@ class _Epoch(IterableDataset[Any]):
 class TripleDataModule(pl.LightningDataModule):
     """Whole batches of the train split; the order of each epoch depends on seed and epoch alone."""
 
-    def __init__(self, graph: KnowledgeGraph, regime: Regime, batch_size: int, seed: int) -> None:
+    def __init__(self, kg: KnowledgeGraph, objective: Objective, batch_size: int, seed: int) -> None:
         super().__init__()
-        self.graph, self.regime, self.batch_size, self.seed = graph, regime, batch_size, seed
+        self.kg, self.objective, self.batch_size, self.seed = kg, objective, batch_size, seed
 
     def epoch_seed(self, epoch: int) -> int:
         """What all that is random in an epoch depends on."""
@@ -211,7 +211,7 @@ class TripleDataModule(pl.LightningDataModule):
 
     @cached_property
     def _examples(self) -> Examples:
-        return self.regime.examples(self.graph)
+        return self.objective.examples(self.kg)
 
     def train_dataloader(self) -> DataLoader[Any]:
         """This epoch's batches, on the Trainer's device (it must reload every epoch)."""
@@ -227,7 +227,7 @@ class TripleDataModule(pl.LightningDataModule):
 
     def val_dataloader(self) -> DataLoader[Any]:
         """One batch: the validation triples are ranked all at once, in chunks of the evaluation's own."""
-        return _loader([self.graph.valid])
+        return _loader([self.kg.valid])
 
 
 def _loader(batches: Batches) -> DataLoader[Any]:

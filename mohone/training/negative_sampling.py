@@ -13,7 +13,7 @@ from mohone.core.errors import require_bool, require_choice, require_float, requ
 from mohone.data import SIDES, GroupIndex, KnowledgeGraph, answer_column, query_keys
 from mohone.kge.base import KGEModel, Query
 from mohone.training.losses import answer_softmax, logistic, margin_ranking, self_adversarial
-from mohone.training.objective import Regime, Share, shuffled
+from mohone.training.objective import Objective, Share, shuffled
 
 log = logging.getLogger(__name__)
 LOSSES = ("softmax", "margin", "logistic", "self_adversarial")
@@ -32,7 +32,7 @@ class TripleBatch(NamedTuple):
     n_examples: float
 
 
-class NegativeSampling(Regime):
+class NegativeSampling(Objective):
     """Each triple's answers against shared negatives: one product scores all candidates of a batch.
 
     The candidates of a query are its right answer, `n_negatives` entities drawn evenly for the batch and, by
@@ -48,7 +48,7 @@ class NegativeSampling(Regime):
             number of tails of a head under the relation, and hpt that of heads of a tail.
         in_batch: are the other answers of the batch negatives, too?
         filtered: are other right answers of a query, by train, left out?
-        **regularisation: of `Regime`.
+        **regularisation: of `Objective`.
     """
 
     def __init__(
@@ -70,14 +70,14 @@ class NegativeSampling(Regime):
         self.filtered = require_bool("training.filtered", filtered)
         self._known: dict[str, GroupIndex] = {}
 
-    def examples(self, graph: KnowledgeGraph) -> TripleExamples:
+    def examples(self, kg: KnowledgeGraph) -> TripleExamples:
         """The triples."""
-        self._known = {side: graph.answers(side, "train") for side in SIDES} if self.filtered else {}
+        self._known = {side: kg.answers(side, "train") for side in SIDES} if self.filtered else {}
         for side, index in self._known.items():
-            n_full = int((index.offsets.diff() == graph.n_entities).sum())
+            n_full = int((index.offsets.diff() == kg.n_entities).sum())
             if n_full:
                 log.warning("%d %s queries have no negative: all entities are right answers.", n_full, side)
-        return TripleExamples(graph, self.n_negatives, self.corruption, self.relation_run)
+        return TripleExamples(kg, self.n_negatives, self.corruption, self.relation_block)
 
     def loss(self, model: KGEModel, batch: TripleBatch) -> Tensor:
         """The mean over both sides' examples."""
@@ -95,11 +95,11 @@ class NegativeSampling(Regime):
         own = torch.arange(len(answers), device=answers.device)
         if self.in_batch:
             candidates = torch.cat([answers, negatives])
-            scores, columns = model.match(asked, candidates), own
+            scores, columns = model.score_candidates(asked, candidates), own
         else:
             candidates = negatives
-            gold = model.match_pairs(asked, answers)
-            scores, columns = torch.cat([gold[:, None], model.match(asked, negatives)], 1), own * 0
+            gold = model.score_pairs(asked, answers)
+            scores, columns = torch.cat([gold[:, None], model.score_candidates(asked, negatives)], 1), own * 0
         left_out = self._left_out(model, side, triples, answers, candidates)
         if self.loss_name == "softmax":
             loss = answer_softmax(
@@ -141,14 +141,14 @@ class NegativeSampling(Regime):
 class TripleExamples:
     """The triples of the train split, and the entities that negatives are drawn from."""
 
-    def __init__(self, graph: KnowledgeGraph, n_negatives: int, corruption: str, relation_run: int) -> None:
-        self.triples, self.n_entities = graph.train, graph.n_entities
-        self.n_negatives, self.relation_run = n_negatives, relation_run
-        self.head_chance = _head_chance(graph, corruption)
+    def __init__(self, kg: KnowledgeGraph, n_negatives: int, corruption: str, relation_block: int) -> None:
+        self.triples, self.n_entities = kg.train, kg.n_entities
+        self.n_negatives, self.relation_block = n_negatives, relation_block
+        self.head_chance = _head_chance(kg, corruption)
 
     def epoch(self, batch_size: int, generator: torch.Generator, share: Share) -> TripleBatches:
         """Shuffled triples, `batch_size` of them in a step of all processes together."""
-        order = shuffled(self.triples[:, 1], self.relation_run, generator)
+        order = shuffled(self.triples[:, 1], self.relation_block, generator)
         n_batches = -(-len(order) // batch_size)
         negatives = torch.randint(self.n_entities, (n_batches, self.n_negatives), generator=generator)
         head_is_asked = None
@@ -157,14 +157,14 @@ class TripleExamples:
         return TripleBatches(self.triples[order], head_is_asked, negatives, batch_size, share)
 
 
-def _head_chance(graph: KnowledgeGraph, corruption: str) -> Tensor | None:
+def _head_chance(kg: KnowledgeGraph, corruption: str) -> Tensor | None:
     """With what chance the head of each train triple is replaced: `(n,)`; None: always both sides."""
     if corruption == "both":
         return None
-    relation = graph.train[:, 1]
+    relation = kg.train[:, 1]
     if corruption == "uniform":
         return torch.full((len(relation),), 0.5)
-    queries = {side: torch.bincount(graph.answers(side, "train").keys % graph.n_relations) for side in SIDES}
+    queries = {side: torch.bincount(kg.answers(side, "train").keys % kg.n_relations) for side in SIDES}
     # tph = triples / distinct (h, r); hpt = triples / distinct (r, t): their ratio needs no triples.
     tph, hpt = queries["tail"].reciprocal(), queries["head"].reciprocal()
     return (tph / (tph + hpt))[relation]

@@ -1,4 +1,4 @@
-"""What a training regime is: how triples become batches, and batches a loss. Shared by all regimes."""
+"""What a training objective is: how triples become batches, and batches a loss. Shared by all objectives."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class Batches(Sized, Protocol):
 
 
 class Examples(Protocol):
-    """What a regime makes of a train split, once, and of which it makes every epoch."""
+    """What a objective makes of a train split, once, and of which it makes every epoch."""
 
     def epoch(self, batch_size: int, generator: torch.Generator, share: Share) -> Batches:
         """One pass over all examples, in an order drawn from `generator`."""
         ...
 
 
-class Regime(ABC):
+class Objective(ABC):
     """A way to train: which batches there are and what is minimised on each.
 
     Args:
@@ -52,8 +52,8 @@ class Regime(ABC):
         n3: weight of the cubed moduli of head, relation and tail, for each example and side.
         l2: weight of their squares.
         dura: weight of the squares of the query's vector and of the answer's [Zhang et al., NeurIPS 2020].
-        relation_run: examples of one relation that stay together: a batch then has few relations, which makes
-            models with a matrix for each relation quick; 1: fully shuffled. Long runs learn worse.
+        relation_block: examples of one relation that stay together: a batch then has few relations, which
+            makes models with a matrix for each relation quick; 1: fully shuffled. Long blocks learn worse.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Regime(ABC):
         n3: float = 0.0,
         l2: float = 0.0,
         dura: float = 0.0,
-        relation_run: int = 1,
+        relation_block: int = 1,
     ) -> None:
         self.inverse_temperature = require_float(
             "training.inverse_temperature", inverse_temperature, strict=True
@@ -76,11 +76,11 @@ class Regime(ABC):
             2: require_float("training.l2", l2),
         }
         self.dura = require_float("training.dura", dura)
-        self.relation_run = require_int("training.relation_run", relation_run, 1)
+        self.relation_block = require_int("training.relation_block", relation_block, 1)
 
     @abstractmethod
-    def examples(self, graph: KnowledgeGraph) -> Examples:
-        """The train split as this regime uses it."""
+    def examples(self, kg: KnowledgeGraph) -> Examples:
+        """The train split as this objective uses it."""
 
     @abstractmethod
     def loss(self, model: KGEModel, batch: Any) -> Tensor:

@@ -9,10 +9,10 @@ from mohone.core.errors import require_int
 from mohone.data import KnowledgeGraph
 from mohone.kge.base import KGEModel, Query
 from mohone.training.losses import answer_softmax
-from mohone.training.queries import QueryBatch, QueryExamples, QueryRegime, SideBatch
+from mohone.training.queries import QueryBatch, QueryExamples, QueryObjective, SideBatch
 
 
-class OneVsAll(QueryRegime):
+class OneVsAll(QueryObjective):
     """Softmax cross-entropy of each triple's tail, and of its head, against all entities.
 
     Triples with the same query share its row of scores: up to `answers_per_query` answers are one row of a
@@ -24,7 +24,7 @@ class OneVsAll(QueryRegime):
         answers_per_query: most answers of one query in one row; frequent queries have several rows.
         n_candidates: the softmax runs over the answers of the batch and so many entities drawn evenly for it,
             which is quicker where entities are many and epochs should be; None: over all entities.
-        **regularisation: of `Regime`.
+        **regularisation: of `Objective`.
     """
 
     def __init__(
@@ -39,9 +39,9 @@ class OneVsAll(QueryRegime):
             require_int("training.n_candidates", n_candidates, 1)
         self.n_candidates = n_candidates
 
-    def examples(self, graph: KnowledgeGraph) -> QueryExamples:
+    def examples(self, kg: KnowledgeGraph) -> QueryExamples:
         """The queries of both sides."""
-        return QueryExamples(graph, self.answers_per_query, self.relation_run, self.n_candidates)
+        return QueryExamples(kg, self.answers_per_query, self.relation_block, self.n_candidates)
 
     def loss(self, model: KGEModel, batch: QueryBatch) -> Tensor:
         """The mean over the answers of both sides."""
@@ -53,7 +53,7 @@ class OneVsAll(QueryRegime):
         if side.drawn is not None:
             candidates, column = torch.unique(torch.cat([answers, side.drawn]), return_inverse=True)
             answers = column[: len(answers)]
-        scores = model.match(self.drop(query), candidates)
+        scores = model.score_candidates(self.drop(query), candidates)
         loss = answer_softmax(
             scores,
             side.rows,

@@ -1,4 +1,4 @@
-"""The train split as queries with their answers, for the regimes that score all entities."""
+"""The train split as queries with their answers, for the objectives that score all entities."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torch import Tensor
 from mohone.data import SIDES, KnowledgeGraph
 from mohone.data.index import expand_ranges
 from mohone.kge.base import KGEModel, Query
-from mohone.training.objective import Regime, Share, shuffled
+from mohone.training.objective import Objective, Share, shuffled
 
 
 class SideBatch(NamedTuple):
@@ -39,8 +39,8 @@ class QueryBatch(NamedTuple):
     mean_answers: float
 
 
-class QueryRegime(Regime):
-    """A regime that scores all entities for whole queries."""
+class QueryObjective(Objective):
+    """A objective that scores all entities for whole queries."""
 
     @abstractmethod
     def side_loss(self, model: KGEModel, query: Query, side: SideBatch, scale: float) -> Tensor:
@@ -61,25 +61,25 @@ class QueryExamples:
     """All queries of both sides, those with more than `most` answers cut in several.
 
     Args:
-        graph: its train split is used.
+        kg: its train split is used.
         most: answers of a query; None: any number.
-        relation_run: see `Regime`.
+        relation_block: see `Objective`.
         n_candidates: entities drawn for each batch; None: none are, all count.
     """
 
     def __init__(
-        self, graph: KnowledgeGraph, most: int | None, relation_run: int, n_candidates: int | None = None
+        self, kg: KnowledgeGraph, most: int | None, relation_block: int, n_candidates: int | None = None
     ) -> None:
-        pieces = [_split_queries(graph, side, most) for side in SIDES]
+        pieces = [_split_queries(kg, side, most) for side in SIDES]
         self.side = torch.cat([torch.full_like(p.keys, i) for i, p in enumerate(pieces)])
         keys = torch.cat([piece.keys for piece in pieces])
-        self.entity = torch.div(keys, graph.n_relations, rounding_mode="floor")
-        self.relation = keys % graph.n_relations
+        self.entity = torch.div(keys, kg.n_relations, rounding_mode="floor")
+        self.relation = keys % kg.n_relations
         self.starts = torch.cat([pieces[0].starts, pieces[1].starts + len(pieces[0].members)])
         self.counts = torch.cat([piece.counts for piece in pieces])
         self.members = torch.cat([piece.members for piece in pieces])
-        self.relation_run = relation_run
-        self.n_entities, self.n_candidates = graph.n_entities, n_candidates
+        self.relation_block = relation_block
+        self.n_entities, self.n_candidates = kg.n_entities, n_candidates
 
     def __len__(self) -> int:
         return len(self.entity)
@@ -87,7 +87,7 @@ class QueryExamples:
     def epoch(self, batch_size: int, generator: torch.Generator, share: Share) -> QueryBatches:
         """Shuffled queries, `batch_size` of them in a step of all processes together."""
         kind = self.relation * len(SIDES) + self.side
-        order = shuffled(kind, self.relation_run, generator)
+        order = shuffled(kind, self.relation_block, generator)
         place = torch.arange(len(order))
         mine = place % share.world == share.rank
         batch = place[mine] // batch_size
@@ -161,9 +161,9 @@ class _Pieces(NamedTuple):
     members: Tensor
 
 
-def _split_queries(graph: KnowledgeGraph, side: str, most: int | None) -> _Pieces:
+def _split_queries(kg: KnowledgeGraph, side: str, most: int | None) -> _Pieces:
     """The train queries of one side, those with more than `most` answers in several pieces."""
-    index = graph.answers(side, "train")
+    index = kg.answers(side, "train")
     counts = index.offsets.diff()
     if most is None:
         return _Pieces(index.keys, index.offsets[:-1], counts, index.members)

@@ -9,7 +9,7 @@
 | `in_pykeen.py` | PyKEEN's |
 | `products.py`, `lightning_share.py` | floors: bare matrix products, a training loop without Lightning |
 | `quality.py` | time to a validation MRR |
-| `subjects.py`, `clock.py` | data sets, models, regimes and batches by name; steps timed |
+| `subjects.py`, `clock.py` | data sets, models, objectives and batches by name; steps timed |
 | `ratios.py`, `tables.py`, `figures.py`, `picture.py` | figures compared and shown |
 | `machine.py` | where and with what was measured |
 

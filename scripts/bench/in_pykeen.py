@@ -27,7 +27,7 @@ from pykeen.training.callbacks import TrainingCallback
 from pykeen.triples import CoreTriplesFactory
 
 from bench.clock import Clock, extrapolate, warmup_of
-from bench.subjects import LEARNING_RATE, load_graph
+from bench.subjects import LEARNING_RATE, load_kg
 from mohone.data import KnowledgeGraph
 
 _ARGUMENTS: dict[str, dict[str, Any]] = {
@@ -65,10 +65,10 @@ class _Ticks(TrainingCallback):
 
 def train(spec: dict[str, Any]) -> dict[str, Any]:
     """Seconds of an epoch and scored candidates a second."""
-    graph = load_graph(spec)
-    factory = _factory(graph)
+    kg = load_kg(spec)
+    factory = _factory(kg)
     model = _make_model(spec, factory)
-    clock = Clock(spec["seconds"], warmup_of(-(-len(graph.train) // spec["batch_size"])))
+    clock = Clock(spec["seconds"], warmup_of(-(-len(kg.train) // spec["batch_size"])))
     loop = SLCWATrainingLoop(
         model=model,
         triples_factory=factory,
@@ -85,13 +85,13 @@ def train(spec: dict[str, Any]) -> dict[str, Any]:
             use_tqdm=False,
             callbacks=_Ticks(clock, spec["negatives"]),
         )
-    return clock.epoch(len(graph.train))
+    return clock.epoch(len(kg.train))
 
 
 def probe(spec: dict[str, Any]) -> dict[str, Any]:
     """Seconds to evaluate a few test triples with each batch size, and the quickest of them."""
-    graph, evaluate = _evaluation(spec)
-    n = min(max(_BATCH_SIZES), len(graph.test))
+    kg, evaluate = _evaluation(spec)
+    n = min(max(_BATCH_SIZES), len(kg.test))
     seconds = {}
     for size in _BATCH_SIZES:
         try:
@@ -104,8 +104,8 @@ def probe(spec: dict[str, Any]) -> dict[str, Any]:
 
 def evaluate(spec: dict[str, Any]) -> dict[str, Any]:
     """Seconds to rank the whole test split, scaled from two samples of it."""
-    graph, evaluate = _evaluation(spec)
-    large = min(spec["pykeen_test"], len(graph.test))
+    kg, evaluate = _evaluation(spec)
+    large = min(spec["pykeen_test"], len(kg.test))
     sizes = (max(1, large // 2), large)
     evaluate(spec["batch_size"], spec["batch_size"])
     seconds = (evaluate(sizes[0], spec["batch_size"]), evaluate(sizes[1], spec["batch_size"]))
@@ -113,17 +113,17 @@ def evaluate(spec: dict[str, Any]) -> dict[str, Any]:
         "batch_size": spec["batch_size"],
         "samples": list(sizes),
         "sample_seconds": list(seconds),
-        "triples": len(graph.test),
-        "evaluate_seconds": extrapolate(sizes, seconds, len(graph.test)),
+        "triples": len(kg.test),
+        "evaluate_seconds": extrapolate(sizes, seconds, len(kg.test)),
     }
 
 
 def _evaluation(spec: dict[str, Any]) -> tuple[KnowledgeGraph, Callable[[int, int], float]]:
     """The data set, and a function from the number of test triples and the batch size to seconds."""
-    graph = load_graph(spec)
-    model = _make_model(spec, _factory(graph))
+    kg = load_kg(spec)
+    model = _make_model(spec, _factory(kg))
     evaluator = RankBasedEvaluator(filtered=True)
-    sample = graph.test[torch.randperm(len(graph.test), generator=torch.Generator().manual_seed(0))]
+    sample = kg.test[torch.randperm(len(kg.test), generator=torch.Generator().manual_seed(0))]
 
     def seconds(n: int, batch_size: int) -> float:
         start = time.perf_counter()
@@ -131,16 +131,16 @@ def _evaluation(spec: dict[str, Any]) -> tuple[KnowledgeGraph, Callable[[int, in
             model,
             sample[:n],
             batch_size=batch_size,
-            additional_filter_triples=[graph.train, graph.valid, graph.test],
+            additional_filter_triples=[kg.train, kg.valid, kg.test],
             use_tqdm=False,
         )
         return time.perf_counter() - start
 
-    return graph, seconds
+    return kg, seconds
 
 
-def _factory(graph: KnowledgeGraph) -> CoreTriplesFactory:
-    return CoreTriplesFactory(graph.train, num_entities=graph.n_entities, num_relations=graph.n_relations)
+def _factory(kg: KnowledgeGraph) -> CoreTriplesFactory:
+    return CoreTriplesFactory(kg.train, num_entities=kg.n_entities, num_relations=kg.n_relations)
 
 
 def _make_model(spec: dict[str, Any], factory: CoreTriplesFactory) -> Model:

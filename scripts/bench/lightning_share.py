@@ -12,24 +12,24 @@ from typing import Any
 import torch
 
 from bench.clock import Clock, warmup_of
-from bench.subjects import LEARNING_RATE, count_batch, first_epoch, load_graph, make_model, make_regime
+from bench.subjects import LEARNING_RATE, count_batch, first_epoch, load_kg, make_model, make_objective
 from bench.training import train_by_lightning
 from mohone.kge import KGEModel
 from mohone.kge.base import make_gradients_dense, sparse_gradients
-from mohone.training import Regime
+from mohone.training import Objective
 from mohone.training.objective import Batches
 
 _ROUNDS = 3
 
 
-def train_plainly(model: KGEModel, regime: Regime, batches: Batches, clock: Clock) -> None:
+def train_plainly(model: KGEModel, objective: Objective, batches: Batches, clock: Clock) -> None:
     """The loop that Lightning runs for us, written out."""
     optimizer = torch.optim.Adam(model.parameters(), lr=LEARNING_RATE, fused=True)
     model.train()
     clock.start()
     for batch in batches:
         with sparse_gradients():
-            loss = regime.loss(model, batch)
+            loss = objective.loss(model, batch)
         optimizer.zero_grad()
         loss.backward()
         make_gradients_dense(model)
@@ -41,17 +41,17 @@ def train_plainly(model: KGEModel, regime: Regime, batches: Batches, clock: Cloc
 
 def measure(spec: dict[str, Any]) -> dict[str, Any]:
     """Milliseconds of a step without and with Lightning, in turns, each the median of three times."""
-    graph, regime = load_graph(spec), make_regime(spec["regime"], spec["model"])
-    _, batches, _ = first_epoch(graph, regime, spec["batch_size"])
+    kg, objective = load_kg(spec), make_objective(spec["objective"], spec["model"])
+    _, batches, _ = first_epoch(kg, objective, spec["batch_size"])
     warmup, each = warmup_of(len(batches)), spec["seconds"] / (2 * _ROUNDS)
 
     def run(plain: bool, steps: int | None) -> list[float]:
         clock = Clock(each, warmup, steps)
-        model = make_model(spec["model"], graph, spec["dim"])
+        model = make_model(spec["model"], kg, spec["dim"])
         if plain:
-            train_plainly(model, regime, batches, clock)
+            train_plainly(model, objective, batches, clock)
         else:
-            train_by_lightning(model, graph, regime, spec["batch_size"], clock)
+            train_by_lightning(model, kg, objective, spec["batch_size"], clock)
         return clock.times
 
     steps = len(run(plain=True, steps=None))

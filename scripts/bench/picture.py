@@ -24,9 +24,9 @@ def draw(report: dict[str, Any], path: Path) -> bool:
         return False
     from matplotlib.patches import Patch
 
-    for axis, (title, kind, regime, key) in zip(axes, _panels(), strict=True):
+    for axis, (title, kind, objective, key) in zip(axes, _panels(), strict=True):
         axis.set(title=title, xlabel="seconds (logarithmic; shorter is better)", xscale="log")
-        _bars(axis, records, models, (kind, regime, key))
+        _bars(axis, records, models, (kind, objective, key))
     sides = [Patch(color=_COLORS[side], label=label) for side, label in _SIDES.items()]
     figure.legend(handles=sides, loc="outside lower center", ncols=len(sides), frameon=False)
     save_figure(figure, path)
@@ -42,11 +42,11 @@ def _panels() -> tuple[tuple[str, str, str | None, str], ...]:
 
 def _bars(axis: Any, records: list[Record], models: list[str], what: tuple[str, str | None, str]) -> None:
     """Two bars for each model, with their seconds; what failed or was not measured has none."""
-    kind, regime, key = what
+    kind, objective, key = what
     height = 0.38
     every: list[float] = []
     for i, side in enumerate(_SIDES):
-        seconds = [value(find(records, f"{side}_{kind}", model, regime), key) for model in models]
+        seconds = [value(find(records, f"{side}_{kind}", model, objective), key) for model in models]
         places = [place + (i - 0.5) * height for place in range(len(models))]
         shown = [(place, each) for place, each in zip(places, seconds, strict=True) if each]
         if shown:

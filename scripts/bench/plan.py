@@ -63,32 +63,32 @@ class Options:
 
 
 def plan(options: Options) -> list[dict[str, Any]]:
-    """What to measure: `kind`, `model` and, where there is one, `regime` and more."""
+    """What to measure: `kind`, `model` and, where there is one, `objective` and more."""
     return [item for item in _plan(options) if item["kind"] in options.only]
 
 
 def _plan(options: Options) -> Iterator[dict[str, Any]]:
     for model in options.models:
         pykeen = options.pykeen and model in IN_PYKEEN
-        yield {"kind": "ours_train", "model": model, "regime": "negative_sampling"}
+        yield {"kind": "ours_train", "model": model, "objective": "negative_sampling"}
         if pykeen:
-            yield {"kind": "pykeen_train", "model": model, "regime": "negative_sampling"}
+            yield {"kind": "pykeen_train", "model": model, "objective": "negative_sampling"}
         if model in ONE_VS_ALL:
-            yield {"kind": "ours_train", "model": model, "regime": "one_vs_all"}
+            yield {"kind": "ours_train", "model": model, "objective": "one_vs_all"}
         if model in DOT_PRODUCT:
-            yield {"kind": "floor_train", "model": model, "regime": "one_vs_all"}
+            yield {"kind": "floor_train", "model": model, "objective": "one_vs_all"}
         yield {"kind": "ours_evaluate", "model": model}
         if model in DOT_PRODUCT:
             yield {"kind": "floor_evaluate", "model": model}
         if pykeen:
             yield {"kind": "pykeen_probe", "model": model}
             yield {"kind": "pykeen_evaluate", "model": model}
-    for model, regime in LIGHTNING.items():
+    for model, objective in LIGHTNING.items():
         if model in options.models:
-            yield {"kind": "lightning", "model": model, "regime": regime}
-    for model, (regime, target) in QUALITY.items():
+            yield {"kind": "lightning", "model": model, "objective": objective}
+    for model, (objective, target) in QUALITY.items():
         if options.quality and model in options.models:
-            yield {"kind": "quality", "model": model, "regime": regime, "target": target}
+            yield {"kind": "quality", "model": model, "objective": objective, "target": target}
 
 
 def full_spec(

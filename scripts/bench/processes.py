@@ -26,7 +26,7 @@ def run_measurement(spec: dict[str, Any], time_limit: float) -> dict[str, Any]:
 
 
 def _named(spec: dict[str, Any]) -> dict[str, Any]:
-    return {key: spec[key] for key in ("kind", "model", "regime") if key in spec}
+    return {key: spec[key] for key in ("kind", "model", "objective") if key in spec}
 
 
 def _run(spec: dict[str, Any], time_limit: float, folder: str) -> dict[str, Any]:

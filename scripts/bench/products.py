@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from bench.clock import Clock, warmup_of
-from bench.subjects import count_batch, first_epoch, load_graph, make_model, make_regime
+from bench.subjects import count_batch, first_epoch, load_kg, make_model, make_objective
 from mohone.evaluation.link_prediction import LinkPrediction
 
 
@@ -41,9 +41,9 @@ class Products:
 @torch.no_grad()
 def evaluate(spec: dict[str, Any]) -> dict[str, Any]:
     """Seconds of the products of one evaluation of the test split."""
-    graph = load_graph(spec)
-    table = make_model(spec["model"], graph, spec["dim"]).get_parameter("entity")
-    chunks = LinkPrediction(graph, "test", ("filtered",))._chunks(torch.device("cpu"))
+    kg = load_kg(spec)
+    table = make_model(spec["model"], kg, spec["dim"]).get_parameter("entity")
+    chunks = LinkPrediction(kg, "test", ("filtered",))._chunks(torch.device("cpu"))
     sizes = [len(chunk.triples) for chunk in chunks]
     products = Products(max(sizes), table)
     products.forward(max(sizes))
@@ -57,9 +57,9 @@ def evaluate(spec: dict[str, Any]) -> dict[str, Any]:
 @torch.no_grad()
 def train(spec: dict[str, Any]) -> dict[str, Any]:
     """Seconds of the products of one epoch of `one_vs_all`."""
-    graph = load_graph(spec)
-    table = make_model(spec["model"], graph, spec["dim"]).get_parameter("entity")
-    n, batches, _ = first_epoch(graph, make_regime("one_vs_all", spec["model"]), spec["batch_size"])
+    kg = load_kg(spec)
+    table = make_model(spec["model"], kg, spec["dim"]).get_parameter("entity")
+    n, batches, _ = first_epoch(kg, make_objective("one_vs_all", spec["model"]), spec["batch_size"])
     products = Products(spec["batch_size"], table)
     clock = Clock(spec["seconds"], warmup_of(len(batches)))
     clock.start()

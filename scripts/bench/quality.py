@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 import pytorch_lightning as pl
 from pytorch_lightning.callbacks import Callback
 
-from bench.subjects import load_graph, make_model
+from bench.subjects import load_kg, make_model
 from bench.training import trainers
 from mohone.data import KnowledgeGraph
 from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.kge import ComplEx, KGEModel, Reciprocal
-from mohone.training import NegativeSampling, OneVsAll, Regime
+from mohone.training import NegativeSampling, Objective, OneVsAll
 from mohone.training.fit import fit
 from mohone.training.module import FitSettings, KGEModule, TripleDataModule
 
@@ -31,7 +31,7 @@ FILTERS = {"train+valid": ("train", "valid"), "all": ("train", "valid", "test")}
 
 class _Recipe(NamedTuple):
     model: KGEModel
-    regime: Regime
+    objective: Objective
     settings: FitSettings
 
 
@@ -69,11 +69,11 @@ class Milestones(Callback):
 
 def measure(spec: dict[str, Any]) -> dict[str, Any]:
     """Train for ten epochs: the history, and when each filter's MRR reached the target."""
-    graph = load_graph(spec)
-    model, regime, settings = _recipe(spec, graph)
-    known = LinkPrediction(graph, "valid", ("filtered",), known=FILTERS["all"])
-    module = KGEModule(model, regime, LinkPrediction(graph, "valid", ("filtered",)), settings)
-    data = TripleDataModule(graph, regime, settings.batch_size, seed=0)
+    kg = load_kg(spec)
+    model, objective, settings = _recipe(spec, kg)
+    known = LinkPrediction(kg, "valid", ("filtered",), known=FILTERS["all"])
+    module = KGEModule(model, objective, LinkPrediction(kg, "valid", ("filtered",)), settings)
+    data = TripleDataModule(kg, objective, settings.batch_size, seed=0)
     milestones = Milestones(known)
     with tempfile.TemporaryDirectory() as folder:
         fit(module, data, trainers(Path(folder)), stage="training", callbacks=(milestones,))
@@ -94,13 +94,13 @@ def reached(history: list[dict[str, Any]], name: str, target: float) -> dict[str
     }
 
 
-def _recipe(spec: dict[str, Any], graph: KnowledgeGraph) -> _Recipe:
+def _recipe(spec: dict[str, Any], kg: KnowledgeGraph) -> _Recipe:
     """The recipes of `conf/recipe` for FB15k-237."""
     limits = {"max_epochs": _EPOCHS, "patience": _EPOCHS, "validate_every": 1}
     size = spec["batch_size"]
-    if spec["regime"] == "negative_sampling":
-        regime: Regime = NegativeSampling(inverse_temperature=5.0, dropout=0.1)
+    if spec["objective"] == "negative_sampling":
+        objective: Objective = NegativeSampling(inverse_temperature=5.0, dropout=0.1)
         settings = FitSettings("adam", 3e-3, "linear", size, **limits)
-        return _Recipe(make_model(spec["model"], graph, spec["dim"]), regime, settings)
-    model = Reciprocal(ComplEx(graph.n_entities, 2 * graph.n_relations, spec["dim"]))
+        return _Recipe(make_model(spec["model"], kg, spec["dim"]), objective, settings)
+    model = Reciprocal(ComplEx(kg.n_entities, 2 * kg.n_relations, spec["dim"]))
     return _Recipe(model, OneVsAll(n3=0.05), FitSettings("adagrad", 0.3, "linear", size, **limits))

@@ -7,10 +7,10 @@ from typing import Any
 Record = dict[str, Any]
 
 
-def find(records: list[Record], kind: str, model: str, regime: str | None = None) -> Record | None:
+def find(records: list[Record], kind: str, model: str, objective: str | None = None) -> Record | None:
     """The record of this measurement; None: it was not made."""
     for record in records:
-        if (record["kind"], record["model"], record.get("regime")) == (kind, model, regime):
+        if (record["kind"], record["model"], record.get("objective")) == (kind, model, objective):
             return record
     return None
 

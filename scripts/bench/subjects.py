@@ -1,4 +1,4 @@
-"""What is measured, by name: data sets, our models, our regimes and their batches."""
+"""What is measured, by name: data sets, our models, our objectives and their batches."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from mohone.kge import (
     TransH,
     TransR,
 )
-from mohone.training import NegativeSampling, OneVsAll, Regime
+from mohone.training import NegativeSampling, Objective, OneVsAll
 from mohone.training.negative_sampling import TripleBatch, TripleExamples
 from mohone.training.objective import Batches, Share
 from mohone.training.queries import QueryBatch, QueryExamples
@@ -41,7 +41,7 @@ _CLASSES: dict[str, type[KGEModel]] = {
 _RELATION_RUN = {"transr": 32}
 
 
-def load_graph(spec: dict[str, Any]) -> KnowledgeGraph:
+def load_kg(spec: dict[str, Any]) -> KnowledgeGraph:
     """The data set: one of the package, or a folder in the data folder."""
     if spec["dataset"]:
         return PackagedDataset(spec["dataset"]).load()
@@ -49,17 +49,17 @@ def load_graph(spec: dict[str, Any]) -> KnowledgeGraph:
     return FolderDataset(spec["dataset_folder"], str(folder)).load()
 
 
-def make_model(name: str, graph: KnowledgeGraph, dim: int) -> KGEModel:
+def make_model(name: str, kg: KnowledgeGraph, dim: int) -> KGEModel:
     """A model with first weights."""
-    return _CLASSES[name](graph.n_entities, graph.n_relations, dim)
+    return _CLASSES[name](kg.n_entities, kg.n_relations, dim)
 
 
-def make_regime(name: str, model: str) -> Regime:
-    """A regime as its defaults are; runs of one relation for TransR, as in its recipe."""
+def make_objective(name: str, model: str) -> Objective:
+    """A objective as its defaults are; runs of one relation for TransR, as in its recipe."""
     run = _RELATION_RUN.get(model, 1)
     if name == "negative_sampling":
-        return NegativeSampling(n_negatives=SHARED_NEGATIVES, loss="softmax", relation_run=run)
-    return OneVsAll(relation_run=run)
+        return NegativeSampling(n_negatives=SHARED_NEGATIVES, loss="softmax", relation_block=run)
+    return OneVsAll(relation_block=run)
 
 
 def n_examples(examples: TripleExamples | QueryExamples) -> int:
@@ -86,9 +86,9 @@ def shared_candidates(answers: Tensor, negatives: Tensor) -> int:
     return len(answers) * (len(answers) + len(negatives)) - int(again.sum())
 
 
-def first_epoch(graph: KnowledgeGraph, regime: Regime, batch_size: int) -> tuple[int, Batches, float]:
+def first_epoch(kg: KnowledgeGraph, objective: Objective, batch_size: int) -> tuple[int, Batches, float]:
     """The number of examples of an epoch, its batches in the order of seed 0, the seconds to lay them out."""
-    examples: Any = regime.examples(graph)
+    examples: Any = objective.examples(kg)
     start = time.perf_counter()
     batches = examples.epoch(batch_size, torch.Generator().manual_seed(0), Share())
     return n_examples(examples), batches, time.perf_counter() - start

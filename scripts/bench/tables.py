@@ -45,16 +45,16 @@ def page(report: dict[str, Any]) -> str:
 
 def training(records: list[Record], ratios: dict[str, dict[str, float]]) -> str:
     """Epochs, scored candidates and memory of both sides; empty where none was measured."""
-    ours_header = ("model", "regime", "epoch", "scored", "peak")
+    ours_header = ("model", "objective", "epoch", "scored", "peak")
     header = (*ours_header, "PyKEEN: epoch", "scored", "peak", "epoch: times quicker", "scored: times more")
     rows = []
     for model in models_of(records):
-        for regime in ("negative_sampling", "one_vs_all"):
-            ours, pykeen = (find(records, f"{side}_train", model, regime) for side in ("ours", "pykeen"))
+        for objective in ("negative_sampling", "one_vs_all"):
+            ours, pykeen = (find(records, f"{side}_train", model, objective) for side in ("ours", "pykeen"))
             if ours is None and pykeen is None:
                 continue
             compared = [ratios.get(key, {}).get(model) if pykeen else None for key in ("epoch", "scored")]
-            rows.append((model, regime, *_trained(ours), *_trained(pykeen), *map(times, compared)))
+            rows.append((model, objective, *_trained(ours), *_trained(pykeen), *map(times, compared)))
     return table(header, rows) if rows else ""
 
 
@@ -98,7 +98,7 @@ def lightning(records: list[Record]) -> str:
     rows = [
         (
             record["model"],
-            record["regime"],
+            record["objective"],
             _cell(record, "plain_step_ms", " ms"),
             _cell(record, "lightning_step_ms", " ms"),
             _cell(record, "lightning_percent", " %"),
@@ -106,14 +106,14 @@ def lightning(records: list[Record]) -> str:
         for record in records
         if record["kind"] == "lightning"
     ]
-    return table(("model", "regime", "plain loop", "Lightning", "share"), rows) if rows else ""
+    return table(("model", "objective", "plain loop", "Lightning", "share"), rows) if rows else ""
 
 
 def quality(records: list[Record]) -> str:
     """When each training reached its target; empty where none was measured."""
     header = (
         "model",
-        "regime",
+        "objective",
         "filter",
         "target MRR",
         "reached",
@@ -125,7 +125,7 @@ def quality(records: list[Record]) -> str:
     rows = [
         (
             record["model"],
-            record["regime"],
+            record["objective"],
             name,
             f"{record['result']['target']:.2f}",
             "yes" if outcome["reached"] else "no, best",
@@ -149,7 +149,7 @@ def failures(records: list[Record]) -> str:
 
 def describe(record: Record) -> str:
     """The name of a measurement."""
-    return " ".join(filter(None, (record["kind"], record["model"], record.get("regime"))))
+    return " ".join(filter(None, (record["kind"], record["model"], record.get("objective"))))
 
 
 def _section(title: str, body: str) -> str:

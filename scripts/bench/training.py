@@ -2,7 +2,7 @@
 
 It goes through Lightning with `KGEModule`, `TripleDataModule` and `fit`, as a job does, without
 validation; a callback ticks a clock at the end of each step. Laying out an epoch's batches is timed on its
-own and added once to the epoch. Making the regime's examples, once for a training, is not counted.
+own and added once to the epoch. Making the objective's examples, once for a training, is not counted.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from pytorch_lightning.callbacks import Callback
 from torch import Tensor
 
 from bench.clock import Clock, warmup_of
-from bench.subjects import LEARNING_RATE, count_batch, first_epoch, load_graph, make_model, make_regime
+from bench.subjects import LEARNING_RATE, count_batch, first_epoch, load_kg, make_model, make_objective
 from mohone.data import KnowledgeGraph
 from mohone.experiment.trainers import TrainerFactory, quiet_lightning
 from mohone.kge import KGEModel
-from mohone.training import Regime
+from mohone.training import Objective
 from mohone.training.fit import fit
 from mohone.training.module import FitSettings, KGEModule, TripleDataModule
 
@@ -69,23 +69,26 @@ def trainers(folder: Path) -> TrainerFactory:
 
 
 def train_by_lightning(
-    model: KGEModel, graph: KnowledgeGraph, regime: Regime, batch_size: int, clock: Clock
+    model: KGEModel, kg: KnowledgeGraph, objective: Objective, batch_size: int, clock: Clock
 ) -> None:
     """An epoch at most, until the clock has enough."""
     settings = FitSettings("adam", LEARNING_RATE, "constant", batch_size, 1, patience=1, validate_every=1)
-    module = KGEModule(model, regime, NoValidation(), settings)  # type: ignore[arg-type]
-    data = TripleDataModule(graph, regime, batch_size, seed=0)
-    callback = StepClock(clock, graph.n_entities)
+    module = KGEModule(model, objective, NoValidation(), settings)  # type: ignore[arg-type]
+    data = TripleDataModule(kg, objective, batch_size, seed=0)
+    callback = StepClock(clock, kg.n_entities)
     with tempfile.TemporaryDirectory() as folder:
         fit(module, data, trainers(Path(folder)), stage="benchmark", callbacks=(callback,))
 
 
 def train(spec: dict[str, Any]) -> dict[str, Any]:
     """Seconds of an epoch and scored candidates a second."""
-    graph = load_graph(spec)
-    model, regime = make_model(spec["model"], graph, spec["dim"]), make_regime(spec["regime"], spec["model"])
-    n, batches, layout = first_epoch(graph, regime, spec["batch_size"])
+    kg = load_kg(spec)
+    model, objective = (
+        make_model(spec["model"], kg, spec["dim"]),
+        make_objective(spec["objective"], spec["model"]),
+    )
+    n, batches, layout = first_epoch(kg, objective, spec["batch_size"])
     clock = Clock(spec["seconds"], warmup_of(len(batches)))
     del batches
-    train_by_lightning(model, graph, regime, spec["batch_size"], clock)
+    train_by_lightning(model, kg, objective, spec["batch_size"], clock)
     return clock.epoch(n, layout)

@@ -10,7 +10,7 @@ from mohone.training.module import FitSettings
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ("graph=null", "`graph` must be a group of keys, but is None"),
+        ("graph=null", "`kg` must be a group of keys, but is None"),
         ("pretrained=3", "`pretrained` must be a group of keys, but is 3"),
         ("store_dir=null", "`store_dir` must be a folder, but is None"),
         ("+graph.weights=1", "`graph.weights` must be one of weighting, but is none of them"),

@@ -7,7 +7,7 @@ import torch
 from mohone.core.errors import DataError
 from mohone.data import FolderDataset, KnowledgeGraph, PackagedDataset, PublishedDataset
 from mohone.data.knowledge_graph import fingerprint
-from tests.conftest import BASE, graph_of, write_folder
+from tests.conftest import BASE, kg_of, write_folder
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 
@@ -17,10 +17,10 @@ SHARED = Path(__file__).parents[3] / "shared" / "data"
     [("umls", (135, 46, 5216, 652, 661)), ("kinships", (104, 25, 8544, 1068, 1074))],
 )
 def test_packaged_datasets(name: str, counts: tuple[int, ...]) -> None:
-    graph = PackagedDataset(name).load()
-    splits = (graph.train, graph.valid, graph.test)
-    assert (graph.n_entities, graph.n_relations, *map(len, splits)) == counts
-    assert graph.report.warnings == []
+    kg = PackagedDataset(name).load()
+    splits = (kg.train, kg.valid, kg.test)
+    assert (kg.n_entities, kg.n_relations, *map(len, splits)) == counts
+    assert kg.report.warnings == []
 
 
 def test_ids_give_the_names_back(base: KnowledgeGraph) -> None:
@@ -35,7 +35,7 @@ def test_line_order_and_repetitions_change_nothing() -> None:
     shuffled = {split: lines * 2 for split, lines in BASE.items()}
     for lines in shuffled.values():
         random.Random(0).shuffle(lines)
-    one, other = graph_of(BASE), graph_of(shuffled)
+    one, other = kg_of(BASE), kg_of(shuffled)
     assert one.fingerprint == other.fingerprint
     assert one.entities.names == other.entities.names
     assert all(torch.equal(getattr(one, s), getattr(other, s)) for s in BASE)
@@ -43,35 +43,35 @@ def test_line_order_and_repetitions_change_nothing() -> None:
 
 def test_fingerprint_tells_splits_and_fields_apart() -> None:
     swapped = {"train": BASE["train"], "valid": BASE["test"], "test": BASE["valid"]}
-    assert graph_of(swapped).fingerprint != graph_of(BASE).fingerprint
+    assert kg_of(swapped).fingerprint != kg_of(BASE).fingerprint
     assert fingerprint([("a", "b", "c")]) != fingerprint([("a", "b", "d")])
 
 
 def test_report_counts_duplicates_overlaps_and_the_unseen() -> None:
-    graph = graph_of(
+    kg = kg_of(
         {
             "train": ["a r b", "a r b", "b r c"],
             "valid": ["a r b"],
             "test": ["b r c", "zz r a", "b qq c"],
         }
     )
-    text = "\n".join(graph.report.lines())
+    text = "\n".join(kg.report.lines())
     assert "train: 3 lines, 2 unique, 1 duplicate (counted once)" in text
     assert "valid: 1 lines, 1 unique, 1 also in an earlier split" in text
     assert "1 unseen entity and 1 unseen relation in 2 triples, ranked like all others" in text
-    assert len(graph.test) == 3
+    assert len(kg.test) == 3
 
 
 def test_report_warns_of_exchanged_columns() -> None:
-    graph = graph_of({"train": ["a b r", "b c r", "c a r"], "valid": ["a r c"], "test": ["a r b"]})
-    text = " ".join(graph.report.warnings)
+    kg = kg_of({"train": ["a b r", "b c r", "c a r"], "valid": ["a r c"], "test": ["a r b"]})
+    text = " ".join(kg.report.warnings)
     assert "is a file written head, tail, relation?" in text
     assert "stand for an entity and a relation, such as 'a'" in text
 
 
 def test_names_that_differ_in_case_or_zeros_stay_apart() -> None:
-    graph = graph_of({"train": ["1 r 01", "a r A"], "valid": ["1 r a"], "test": ["1 r A"]})
-    assert graph.entities.names == ("01", "1", "A", "a")
+    kg = kg_of({"train": ["1 r 01", "a r A"], "valid": ["1 r a"], "test": ["1 r A"]})
+    assert kg.entities.names == ("01", "1", "A", "a")
 
 
 @pytest.mark.parametrize("split", ["train", "valid", "test"])
@@ -92,7 +92,7 @@ def published(data_dir: Path, sha: dict[str, str]) -> PublishedDataset:
 def test_published_dataset_is_checked(tmp_path: Path) -> None:
     write_folder(tmp_path / "base", BASE)
     sha = {s: fingerprint([tuple(x.split()) for x in lines]) for s, lines in BASE.items()}  # type: ignore[misc]
-    assert published(tmp_path, sha).load().fingerprint == graph_of(BASE).fingerprint
+    assert published(tmp_path, sha).load().fingerprint == kg_of(BASE).fingerprint
     with pytest.raises(DataError, match=r"test\.txt must hold the test split of mine"):
         published(tmp_path, {**sha, "test": "0" * 64}).load()
 
@@ -130,13 +130,13 @@ def test_fb15k237_is_the_published_one() -> None:
     from hydra import compose, initialize_config_dir
 
     from mohone.core.config import build
-    from mohone.graph.network import Graph
+    from mohone.graph.network import Network
 
     conf = str(Path(__file__).parents[2] / "conf")
     with initialize_config_dir(version_base="1.3", config_dir=conf):
         config = compose("config", ["dataset=fb15k237", f"data_dir={SHARED}"])
-    graph: KnowledgeGraph = build("dataset", config.dataset).load()
-    counts = (graph.n_entities, graph.n_relations, len(graph.train), len(graph.valid), len(graph.test))
+    kg: KnowledgeGraph = build("dataset", config.dataset).load()
+    counts = (kg.n_entities, kg.n_relations, len(kg.train), len(kg.valid), len(kg.test))
     assert counts == (14541, 237, 272115, 17535, 20466)
-    network = Graph.from_triples(graph.train, graph.n_entities)
+    network = Network.from_triples(kg.train, kg.n_entities)
     assert (network.n_edges, int(network.isolated.sum())) == (210946, 36)

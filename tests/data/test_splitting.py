@@ -76,9 +76,9 @@ def test_a_file_becomes_a_folder_that_can_be_loaded(
     file.write_text("".join(lines), encoding="utf-8")
     assert main([str(file), str(folder), "--delimiter", ",", "--share", "0.2"]) == 0
     assert ": 42 train, 14 valid, 14 test" in capsys.readouterr().out
-    graph = FolderDataset("mine", str(folder)).load()
-    assert graph.seen_entities.all()
-    assert len(graph.triples("train", "valid", "test")) == len(set(lines))
+    kg = FolderDataset("mine", str(folder)).load()
+    assert kg.seen_entities.all()
+    assert len(kg.triples("train", "valid", "test")) == len(set(lines))
     assert sorted(path.name for path in folder.parent.iterdir()) == ["mine"]
 
     before = {path.name: path.read_bytes() for path in folder.iterdir()}

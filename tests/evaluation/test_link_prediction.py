@@ -10,7 +10,7 @@ from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.evaluation.metrics import report
 from mohone.evaluation.settings import SETTINGS
 from mohone.kge import ComplEx, TransE
-from tests.conftest import graph_of
+from tests.conftest import kg_of
 from tests.evaluation.test_ranks import loop_rank
 
 
@@ -27,25 +27,25 @@ class DistMultOfOne:
         return self.score_tails(tail, relation)
 
 
-def brute_force(model: TransE, graph: KnowledgeGraph, split: str, setting: str) -> list[tuple[int, int, int]]:
+def brute_force(model: TransE, kg: KnowledgeGraph, split: str, setting: str) -> list[tuple[int, int, int]]:
     """Every rank by a loop over triples and candidates, known answers from Python sets."""
     splits = ("train", "valid") if split == "valid" else ("train", "valid", "test")
-    known = {tuple(t) for t in graph.triples(*splits).tolist()}
-    source = graph.train if setting == "typed_train" else graph.triples(*splits)
+    known = {tuple(t) for t in kg.triples(*splits).tolist()}
+    source = kg.train if setting == "typed_train" else kg.triples(*splits)
     ranks = []
     for side, column in (("tail", 2), ("head", 0)):
-        for h, r, t in getattr(graph, split).tolist():
+        for h, r, t in getattr(kg, split).tolist():
             if setting == "filtered":
-                candidates = set(range(graph.n_entities))
+                candidates = set(range(kg.n_entities))
             else:
                 candidates = {triple[column] for triple in source.tolist() if triple[1] == r}
             one = torch.tensor([h]), torch.tensor([r]), torch.tensor([t])
             with torch.no_grad():
                 row = model.score_tails(*one[:2]) if side == "tail" else model.score_heads(*one[1:])
             if side == "tail":
-                others = {e for e in range(graph.n_entities) if (h, r, e) in known}
+                others = {e for e in range(kg.n_entities) if (h, r, e) in known}
             else:
-                others = {e for e in range(graph.n_entities) if (e, r, t) in known}
+                others = {e for e in range(kg.n_entities) if (e, r, t) in known}
             answer = t if side == "tail" else h
             ranks.append(loop_rank(row[0].tolist(), answer, candidates, others))
     return ranks
@@ -72,11 +72,11 @@ def test_ranks_equal_brute_force(umls: KnowledgeGraph, split: str) -> None:
         )
 
 
-def graph_like(graph: KnowledgeGraph, n: int) -> KnowledgeGraph:
+def graph_like(kg: KnowledgeGraph, n: int) -> KnowledgeGraph:
     """The same data set with n validation and n test triples."""
     from dataclasses import replace
 
-    return replace(graph, valid=graph.valid[:n], test=graph.test[:n])
+    return replace(kg, valid=kg.valid[:n], test=kg.test[:n])
 
 
 @pytest.mark.parametrize("chunk", [1, 2, 3, 1000])
@@ -124,15 +124,15 @@ def test_all_scores_equal_gives_the_mean_rank(base: KnowledgeGraph) -> None:
 
 
 def test_filtering_by_hand() -> None:
-    graph = graph_of({"train": ["a r b", "e q e"], "valid": ["a r c"], "test": ["a r d"]})
-    ranks = LinkPrediction(graph, "test").ranks(DistMultOfOne([1.0, 4.0, 3.0, 2.0, 0.5]))["filtered"]
+    kg = kg_of({"train": ["a r b", "e q e"], "valid": ["a r c"], "test": ["a r d"]})
+    ranks = LinkPrediction(kg, "test").ranks(DistMultOfOne([1.0, 4.0, 3.0, 2.0, 0.5]))["filtered"]
     assert ranks.mean.tolist() == [1.0, 4.0]
     assert float(ranks.mean.reciprocal().mean()) == 0.625
 
 
 def test_typed_train_always_has_the_answer() -> None:
-    graph = graph_of({"train": ["a r b"], "valid": ["a r c"], "test": ["a r d"]})
-    ranks = LinkPrediction(graph, "test").ranks(DistMultOfOne([1.0, 4.0, 3.0, 2.0]))
+    kg = kg_of({"train": ["a r b"], "valid": ["a r c"], "test": ["a r d"]})
+    ranks = LinkPrediction(kg, "test").ranks(DistMultOfOne([1.0, 4.0, 3.0, 2.0]))
     # Tails of r: b in train; b, c and d with the oracle. b and c are known answers.
     assert ranks["typed_train"].n_candidates.tolist() == [1, 1]
     assert ranks["typed"].n_candidates.tolist() == [1, 1]
@@ -140,8 +140,8 @@ def test_typed_train_always_has_the_answer() -> None:
 
 
 def test_a_relation_unseen_in_train_has_all_candidates() -> None:
-    graph = graph_of({"train": ["a r b", "c r d"], "valid": ["a r d"], "test": ["a new c"]})
-    ranks = LinkPrediction(graph, "test").ranks(DistMultOfOne([1.0, 4.0, 3.0, 2.0]))
+    kg = kg_of({"train": ["a r b", "c r d"], "valid": ["a r d"], "test": ["a new c"]})
+    ranks = LinkPrediction(kg, "test").ranks(DistMultOfOne([1.0, 4.0, 3.0, 2.0]))
     for setting in SETTINGS:
         assert ranks[setting].n_candidates.tolist() == [4, 4]
         assert ranks[setting].mean.tolist() == [2.0, 4.0]

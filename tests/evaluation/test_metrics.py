@@ -3,7 +3,7 @@ import torch
 
 from mohone.evaluation.metrics import relation_categories, summarize, tie_warning
 from mohone.evaluation.ranks import Ranks
-from tests.conftest import graph_of
+from tests.conftest import kg_of
 
 
 def ranks_of(optimistic: list[int], pessimistic: list[int] | None = None, n: int = 100) -> Ranks:
@@ -31,7 +31,7 @@ def test_one_candidate_is_always_right() -> None:
 
 
 def test_categories_by_hand() -> None:
-    graph = graph_of(
+    kg = kg_of(
         {
             "train": [
                 *("a one b", "a many b", "a many c", "a many d", "b back a", "c back a"),
@@ -41,7 +41,7 @@ def test_categories_by_hand() -> None:
             "test": ["a new b"],
         }
     )
-    named = dict(zip(graph.relations.names, relation_categories(graph), strict=True))
+    named = dict(zip(kg.relations.names, relation_categories(kg), strict=True))
     assert named == {"one": "1-1", "many": "1-N", "back": "N-1", "all": "N-N", "new": "1-1"}
 
 

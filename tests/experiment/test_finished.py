@@ -11,7 +11,7 @@ from mohone import export, predict
 from mohone.core.named_vectors import read_vectors
 from mohone.evaluation.answers import best_answers
 from mohone.evaluation.link_prediction import LinkPrediction
-from mohone.experiment.finished import EndedJob, open_job
+from mohone.experiment.finished import FinishedJob, open_job
 from tests.test_run import TINY, mohone
 
 
@@ -24,16 +24,18 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def opened(job: Path) -> EndedJob:
+def opened(job: Path) -> FinishedJob:
     return open_job(job)
 
 
 @pytest.mark.parametrize("kind", ["model", "baseline", "network"])
-def test_vectors_are_written_with_their_names(job: Path, opened: EndedJob, tmp_path: Path, kind: str) -> None:
+def test_vectors_are_written_with_their_names(
+    job: Path, opened: FinishedJob, tmp_path: Path, kind: str
+) -> None:
     out = tmp_path / "new" / "v.npz"
     assert export.main([str(job), str(out), "--of", kind]) == 0
     names, vectors = read_vectors(out)
-    assert names == list(opened.graph.entities.names)
+    assert names == list(opened.kg.entities.names)
     stage = {"model": "infusion", "baseline": "baseline", "network": "netemb"}[kind]
     folder = opened.stages.store.root / stage / opened.stages.keys[stage]
     (file,) = folder.glob("*.pt")
@@ -43,10 +45,10 @@ def test_vectors_are_written_with_their_names(job: Path, opened: EndedJob, tmp_p
 
 @pytest.mark.parametrize(("side", "asked"), [("tail", "--head"), ("head", "--tail")])
 def test_answers_are_the_best_by_the_plain_formula(
-    job: Path, opened: EndedJob, capsys: pytest.CaptureFixture[str], side: str, asked: str
+    job: Path, opened: FinishedJob, capsys: pytest.CaptureFixture[str], side: str, asked: str
 ) -> None:
-    head, relation, tail = opened.graph.test[3].tolist()
-    names, known = opened.graph.entities.names, opened.graph.triples("train", "valid", "test").tolist()
+    head, relation, tail = opened.kg.test[3].tolist()
+    names, known = opened.kg.entities.names, opened.kg.triples("train", "valid", "test").tolist()
     loop = []
     for i, name in enumerate(names):
         triple = [head, relation, i] if side == "tail" else [i, relation, tail]
@@ -54,7 +56,7 @@ def test_answers_are_the_best_by_the_plain_formula(
         if triple not in known:
             loop.append((-score, name))
     entity = names[head if side == "tail" else tail]
-    given = [str(job), "--relation", opened.graph.relations.names[relation], asked, entity]
+    given = [str(job), "--relation", opened.kg.relations.names[relation], asked, entity]
     assert predict.main([*given, "--top", "5"]) == 0
     rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
     assert len(rows) == 5
@@ -66,11 +68,11 @@ def test_answers_are_the_best_by_the_plain_formula(
     assert sum(not split for *_, split in rows) == len(loop)
 
 
-def test_an_answer_stands_where_evaluation_ranks_it(opened: EndedJob) -> None:
-    ranks = LinkPrediction(opened.graph, "test", ("filtered",)).ranks(opened.model)["filtered"]
-    head, relation, tail = opened.graph.test[7].tolist()
-    answers = best_answers(opened.model, opened.graph, "tail", head, relation, 999, with_known=True)
-    place = next(i for i, answer in enumerate(answers) if answer.name == opened.graph.entities.names[tail])
+def test_an_answer_stands_where_evaluation_ranks_it(opened: FinishedJob) -> None:
+    ranks = LinkPrediction(opened.kg, "test", ("filtered",)).ranks(opened.model)["filtered"]
+    head, relation, tail = opened.kg.test[7].tolist()
+    answers = best_answers(opened.model, opened.kg, "tail", head, relation, 999, with_known=True)
+    place = next(i for i, answer in enumerate(answers) if answer.name == opened.kg.entities.names[tail])
     before = sum(not answer.split for answer in answers[:place])
     assert ranks.optimistic[7] <= before + 1 <= ranks.pessimistic[7]
 

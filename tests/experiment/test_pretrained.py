@@ -23,9 +23,9 @@ FEW = [
 ]
 
 
-def stages(graph: KnowledgeGraph, folder: Path, *settings: str) -> Stages:
+def stages(kg: KnowledgeGraph, folder: Path, *settings: str) -> Stages:
     config = compose_plain([*FEW, f"store_dir={folder / 'store'}", *settings])
-    return Stages(config, graph, TrainerFactory(config["trainer"], folder))
+    return Stages(config, kg, TrainerFactory(config["trainer"], folder))
 
 
 @pytest.fixture

@@ -24,10 +24,10 @@ def test_no_test_triple_touches_training_stopping_or_the_grid(
     assert not torch.equal(others.unique(dim=0), umls.test.unique(dim=0))
     weights, notes = [], []
     for i, test in enumerate((umls.test, others)):
-        graph = dataclasses.replace(umls, test=test)
+        kg = dataclasses.replace(umls, test=test)
         store = tmp_path / str(i)
         config = compose_plain([f"recipe={recipe}", f"netemb={netemb}", f"store_dir={store}", *TINY])
-        stages = Stages(config, graph, TrainerFactory(config["trainer"], tmp_path))
+        stages = Stages(config, kg, TrainerFactory(config["trainer"], tmp_path))
         network, baseline = stages.netemb(), stages.baseline()
         infusion = stages.infusion(network, baseline)
         assert [stage.reused for stage in (network, baseline, infusion)] == [False] * 3

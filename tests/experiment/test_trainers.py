@@ -23,13 +23,13 @@ DDP = {
 }
 
 
-def fitted(graph: KnowledgeGraph, folder: Path, trainer: dict[str, object], lr: float = 0.01) -> KGEModule:
+def fitted(kg: KnowledgeGraph, folder: Path, trainer: dict[str, object], lr: float = 0.01) -> KGEModule:
     torch.manual_seed(1)
-    regime = OneVsAll(inverse_temperature=4.0, relation_run=50)
-    chosen = settings(batch_size=301, max_epochs=2, hold_epochs=1, lr=lr)
-    model = TransR(graph.n_entities, graph.n_relations, 8)
-    module = KGEModule(model, regime, LinkPrediction(graph, "valid", ("filtered",)), chosen)
-    data = TripleDataModule(graph, regime, chosen.batch_size, seed=0)
+    objective = OneVsAll(inverse_temperature=4.0, relation_block=50)
+    chosen = settings(batch_size=301, max_epochs=2, warmup_epochs=1, lr=lr)
+    model = TransR(kg.n_entities, kg.n_relations, 8)
+    module = KGEModule(model, objective, LinkPrediction(kg, "valid", ("filtered",)), chosen)
+    data = TripleDataModule(kg, objective, chosen.batch_size, seed=0)
     fit(module, data, TrainerFactory(trainer, folder), stage="test")
     return module
 

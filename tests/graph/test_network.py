@@ -8,45 +8,45 @@ from scipy import sparse
 from mohone.core.errors import ConfigError
 from mohone.core.sparse import BACKENDS, csr_matrix, spmm, use_backend
 from mohone.data import KnowledgeGraph
-from mohone.graph.network import Graph
+from mohone.graph.network import Network
 from tests.conftest import network_of
 
 
 def test_graph_is_plain_and_undirected() -> None:
-    graph = network_of(5, (0, 1), (1, 0), (0, 1), (2, 2), (1, 3))
-    assert graph.n_edges == 2
-    assert list(zip(graph.source.tolist(), graph.target.tolist(), strict=True)) == [
+    network = network_of(5, (0, 1), (1, 0), (0, 1), (2, 2), (1, 3))
+    assert network.n_edges == 2
+    assert list(zip(network.source.tolist(), network.target.tolist(), strict=True)) == [
         (0, 1),
         (1, 0),
         (1, 3),
         (3, 1),
     ]
-    assert graph.degrees.tolist() == [1, 2, 0, 1, 0]
-    assert graph.isolated.tolist() == [False, False, True, False, True]
+    assert network.degrees.tolist() == [1, 2, 0, 1, 0]
+    assert network.isolated.tolist() == [False, False, True, False, True]
 
 
 def test_graph_without_edges() -> None:
-    graph = network_of(3)
-    assert graph.n_edges == 0
-    assert graph.isolated.all()
+    network = network_of(3)
+    assert network.n_edges == 0
+    assert network.isolated.all()
 
 
-def test_only_train_makes_the_graph(umls: KnowledgeGraph, umls_network: Graph) -> None:
+def test_only_train_makes_the_graph(umls: KnowledgeGraph, umls_network: Network) -> None:
     pairs = {(min(h, t), max(h, t)) for h, _, t in umls.train.tolist() if h != t}
     assert umls_network.n_edges == len(pairs)
 
 
 def test_weights_count_the_triples_of_two_entities() -> None:
     triples = torch.tensor([[0, 0, 1], [1, 1, 0], [0, 2, 1], [2, 0, 2], [1, 0, 3]])
-    graph = Graph.from_triples(triples, 5, "count")
-    assert graph.source.tolist() == [0, 1, 1, 3]
-    assert graph.target.tolist() == [1, 0, 3, 1]
-    assert graph.weight is not None
-    assert graph.weight.tolist() == [3.0, 3.0, 1.0, 1.0]
-    assert graph.strengths.tolist() == [3.0, 4.0, 0.0, 1.0, 0.0]
-    assert graph.walkable.cumulative.tolist() == [3.0, 3.0, 4.0, 1.0]
+    network = Network.from_triples(triples, 5, "count")
+    assert network.source.tolist() == [0, 1, 1, 3]
+    assert network.target.tolist() == [1, 0, 3, 1]
+    assert network.weight is not None
+    assert network.weight.tolist() == [3.0, 3.0, 1.0, 1.0]
+    assert network.strengths.tolist() == [3.0, 4.0, 0.0, 1.0, 0.0]
+    assert network.walkable.cumulative.tolist() == [3.0, 3.0, 4.0, 1.0]
     with pytest.raises(ConfigError, match=r"`graph\.weighting` must be one of binary, count, but is 'sum'"):
-        Graph.from_triples(triples, 5, "sum")
+        Network.from_triples(triples, 5, "sum")
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

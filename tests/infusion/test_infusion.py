@@ -19,7 +19,7 @@ from mohone.training import NegativeSampling
 from mohone.training.module import FitSettings
 from tests.training.test_fit import new_transe, settings, train
 
-REGIME = NegativeSampling(64, inverse_temperature=4.0)
+OBJECTIVE = NegativeSampling(64, inverse_temperature=4.0)
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def test_entities_are_retrofitted_and_only_relations_are_trained(
 ) -> None:
     model = new_transe(umls)
     entity, relation = model.entity.detach().clone(), model.relation.detach().clone()
-    info = train(umls, model, REGIME, settings(), callbacks=(callback(nearest),), from_start=True)
+    info = train(umls, model, OBJECTIVE, settings(), callbacks=(callback(nearest),), from_start=True)
     assert info["best_epoch"] > 0
     assert torch.equal(model.entity, retrofit(entity, nearest[:, :4], 0.5))
     assert not torch.equal(model.relation, relation)
@@ -48,22 +48,22 @@ def test_a_model_that_began_on_hold_is_retrained_as_itself(
 ) -> None:
     torch.manual_seed(0)
     model = TransR(umls.n_entities, umls.n_relations, 16)
-    fitted = settings(max_epochs=6, hold_epochs=3)
-    train(umls, model, REGIME, fitted)
+    fitted = settings(max_epochs=6, warmup_epochs=3)
+    train(umls, model, OBJECTIVE, fitted)
     projection = model.projection.detach().clone()
     chosen = Retrofit(
         [4], [0.1], 1.0, 10, "both", "cosine", retrain_epochs=3, retrain_patience=9, retrain_lr_factor=1.0
     )
-    on_hold = []
+    warming_up = []
 
     def refit(model: KGEModel, settings: FitSettings, **arguments: Any) -> dict[str, Any]:
-        info = train(umls, model, REGIME, settings, **arguments)
-        on_hold.append(model.on_hold)
+        info = train(umls, model, OBJECTIVE, settings, **arguments)
+        warming_up.append(model.warming_up)
         return info
 
     mrr = LinkPrediction(umls, "valid", ("filtered",)).mrr
     infused, info = infuse(model, nearest, chosen, fitted, mrr, refit)
-    assert on_hold == [False]
+    assert warming_up == [False]
     assert info["retraining"]["best_epoch"] > 0
     assert not torch.equal(infused.get_parameter("projection"), projection)
 
@@ -79,7 +79,7 @@ def test_the_control_trains_relations_and_moves_nothing(
     mrr = LinkPrediction(umls, "valid", ("filtered",)).mrr
 
     def refit(model: KGEModel, settings: FitSettings, **arguments: Any) -> dict[str, Any]:
-        return train(umls, model, REGIME, settings, **arguments)
+        return train(umls, model, OBJECTIVE, settings, **arguments)
 
     infused, info = infuse(model, nearest, chosen, settings(), mrr, refit)
     assert info["selection"]["beta"] == 0
@@ -91,10 +91,10 @@ def test_the_retrofitted_state_competes_with_the_retrained(
     umls: KnowledgeGraph, nearest: torch.Tensor
 ) -> None:
     model = new_transe(umls)
-    train(umls, model, REGIME, settings(max_epochs=8))
+    train(umls, model, OBJECTIVE, settings(max_epochs=8))
     entity, relation = model.entity.detach().clone(), model.relation.detach().clone()
     bad = settings(optimizer="sgd", lr=1e4, patience=1)
-    info = train(umls, model, REGIME, bad, callbacks=(callback(nearest),), from_start=True)
+    info = train(umls, model, OBJECTIVE, bad, callbacks=(callback(nearest),), from_start=True)
     assert info["best_epoch"] == 0
     assert torch.equal(model.entity, retrofit(entity, nearest[:, :4], 0.5))
     assert torch.equal(model.relation, relation)
@@ -103,7 +103,7 @@ def test_the_retrofitted_state_competes_with_the_retrained(
 def test_entities_can_thaw(umls: KnowledgeGraph, nearest: torch.Tensor) -> None:
     frozen, thawed = new_transe(umls), new_transe(umls)
     for model, thaw_epoch in ((frozen, None), (thawed, 2)):
-        train(umls, model, REGIME, settings(), callbacks=(callback(nearest, thaw_epoch),))
+        train(umls, model, OBJECTIVE, settings(), callbacks=(callback(nearest, thaw_epoch),))
     start = retrofit(new_transe(umls).entity, nearest[:, :4], 0.5)
     assert torch.equal(frozen.entity, start)
     assert not torch.equal(thawed.entity, start)
@@ -122,7 +122,7 @@ def choose(
 
 def test_selection_is_the_best_of_the_grid_by_hand(umls: KnowledgeGraph, nearest: torch.Tensor) -> None:
     model = new_transe(umls)
-    train(umls, model, REGIME, settings(max_epochs=8))
+    train(umls, model, OBJECTIVE, settings(max_epochs=8))
     before = model.entity.detach().clone()
     chosen = choose(umls, model, nearest, [0, 0.1, 0.4])
     assert torch.equal(model.entity, before)
@@ -137,7 +137,7 @@ def test_selection_is_the_best_of_the_grid_by_hand(umls: KnowledgeGraph, nearest
 
 def test_the_grid_can_choose_the_side(umls: KnowledgeGraph, nearest: torch.Tensor) -> None:
     model = new_transe(umls)
-    train(umls, model, REGIME, settings(max_epochs=8))
+    train(umls, model, OBJECTIVE, settings(max_epochs=8))
     alone = {side: choose(umls, model, nearest, [0.1, 0.4], (side,)) for side in ("both", "query")}
     chosen = choose(umls, model, nearest, [0.1, 0.4], ("both", "query"))
     assert chosen.grid == alone["both"].grid + alone["query"].grid
@@ -150,7 +150,7 @@ def test_the_grid_can_choose_the_side(umls: KnowledgeGraph, nearest: torch.Tenso
 def test_the_baseline_competes_only_where_asked(umls: KnowledgeGraph, nearest: torch.Tensor) -> None:
     model = new_transe(umls)
     assert choose(umls, model, nearest, [0.3]).beta == 0.3
-    train(umls, model, REGIME, settings(max_epochs=8))
+    train(umls, model, OBJECTIVE, settings(max_epochs=8))
     far = nearest.flip(0)  # Neighbours of other entities: pulls towards the wrong places.
     assert choose(umls, model, far, [0, 5.0]).beta == 0
     assert choose(umls, model, far[:, :0], [0.3]).beta == 0

@@ -84,8 +84,8 @@ def test_three_ways_to_score_agree(model: Kind, shape: tuple[int, int, int, int]
     tolerance = 1e-5 if not isinstance(net, TranslationModel) else 2e-3
     torch.testing.assert_close(tails.gather(1, tail[:, None])[:, 0], alone, atol=tolerance, rtol=1e-5)
     torch.testing.assert_close(heads.gather(1, head[:, None])[:, 0], alone, atol=tolerance, rtol=1e-5)
-    of_tails = net.match_pairs(net.tail_query(head, relation), tail)
-    of_heads = net.match_pairs(net.head_query(relation, tail), head)
+    of_tails = net.score_pairs(net.tail_query(head, relation), tail)
+    of_heads = net.score_pairs(net.head_query(relation, tail), head)
     torch.testing.assert_close(of_tails, alone, atol=tolerance, rtol=1e-5)
     torch.testing.assert_close(of_heads, alone, atol=tolerance, rtol=1e-5)
     some = torch.randint(n, (3,))
@@ -133,7 +133,7 @@ def test_gradients_equal_finite_differences(model: Kind) -> None:
             net.score_tails(head, relation),
             net.score_heads(relation, tail),
             net.score_triples(head, relation, tail),
-            net.match_pairs(net.head_query(relation, tail), head),
+            net.score_pairs(net.head_query(relation, tail), head),
             net.entity_squares(head),
             net.relation_squares(relation),
         )

@@ -6,7 +6,7 @@ import torch
 from mohone.data import KnowledgeGraph
 from mohone.kge import KGEModel, Reciprocal
 from mohone.kge.query_side import QuerySide
-from tests.infusion.test_infusion import REGIME, callback, nearest  # noqa: F401
+from tests.infusion.test_infusion import OBJECTIVE, callback, nearest  # noqa: F401
 from tests.kge.test_models import MODELS, Kind, make
 from tests.training.test_fit import new_transe, settings, train
 
@@ -58,7 +58,7 @@ def test_relations_are_retrained_and_no_entity_moves(
     model = new_transe(umls)
     candidates, relation = model.entity.detach().clone(), model.relation.detach().clone()
     moved = QuerySide(model)
-    train(umls, moved, REGIME, settings(), callbacks=(callback(nearest),), from_start=True)
+    train(umls, moved, OBJECTIVE, settings(), callbacks=(callback(nearest),), from_start=True)
     asking = next(iter(moved.entity_parameters().values()))
     assert torch.equal(model.entity, candidates)
     assert not torch.equal(asking, candidates)

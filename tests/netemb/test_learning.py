@@ -10,7 +10,7 @@ from torch import nn
 from mohone.core.errors import ConfigError, TrainingError
 from mohone.core.nearest import nearest_neighbors
 from mohone.graph.barbell import barbell
-from mohone.graph.network import Graph
+from mohone.graph.network import Network
 from mohone.netemb import DeepWalk, Node2Vec, SharedNeighborhood, StructuralRole
 from mohone.netemb.exact import ExactObjective
 from mohone.netemb.learn import LearnSettings, learn
@@ -36,16 +36,16 @@ QUICK = LearnSettings(
 SAMPLED = replace(QUICK, objective="sampled")
 
 
-def embed(graph: Graph, neighborhood: Neighborhood, settings: LearnSettings = QUICK) -> torch.Tensor:
+def embed(network: Network, neighborhood: Neighborhood, settings: LearnSettings = QUICK) -> torch.Tensor:
     torch.manual_seed(0)
-    return learn(graph, neighborhood, trainer, settings, seed=0)[0]
+    return learn(network, neighborhood, trainer, settings, seed=0)[0]
 
 
 def test_loss_is_the_cross_entropy_by_a_loop() -> None:
-    graph = network_of(5, (0, 1), (1, 2), (2, 3))
+    network = network_of(5, (0, 1), (1, 2), (2, 3))
     neighborhood = SharedNeighborhood(2.0)
-    neighborhood.observe(graph, seed=0)
-    rows = NeighborRows(neighborhood, graph)
+    neighborhood.fit(network, seed=0)
+    rows = NeighborRows(neighborhood, network)
     module = ExactObjective(rows, 5, 3, lr=0.1)
     total = 0.0
     for u in (0, 3):
@@ -56,7 +56,7 @@ def test_loss_is_the_cross_entropy_by_a_loop() -> None:
     assert module.training_step(torch.tensor([0, 3]), 0).item() == pytest.approx(total / 2, rel=1e-5)
 
 
-def test_loss_falls_towards_the_entropy_of_the_rows(umls_network: Graph) -> None:
+def test_loss_falls_towards_the_entropy_of_the_rows(umls_network: Network) -> None:
     torch.manual_seed(0)
     neighborhood = SharedNeighborhood(5.0)
     settings = replace(QUICK, dim=32, lr=0.03, batch_size=64, min_steps=300)
@@ -86,7 +86,7 @@ def test_small_graphs_have_finite_rows(neighborhood: Neighborhood, settings: Lea
 
 
 @pytest.mark.parametrize("settings", [QUICK, SAMPLED])
-def test_same_seed_same_vectors(umls_network: Graph, settings: LearnSettings) -> None:
+def test_same_seed_same_vectors(umls_network: Network, settings: LearnSettings) -> None:
     first = embed(umls_network, Node2Vec(), settings)
     assert torch.equal(embed(umls_network, Node2Vec(), settings), first)
     n_threads = torch.get_num_threads()
@@ -130,10 +130,10 @@ def test_gradients_of_the_sampled_loss_by_autograd() -> None:
     torch.testing.assert_close(gradient.double(), table.grad, atol=1e-5, rtol=1e-4)
 
 
-def test_a_step_is_adagrads_on_the_touched_rows(umls_network: Graph) -> None:
+def test_a_step_is_adagrads_on_the_touched_rows(umls_network: Network) -> None:
     torch.manual_seed(0)
     neighborhood = SharedNeighborhood(5.0)
-    neighborhood.observe(umls_network, seed=0)
+    neighborhood.fit(umls_network, seed=0)
     batches = PairBatches(neighborhood, umls_network, 40, 4, 16, torch.Generator().manual_seed(0))
     module = SampledObjective(135, 8, lr=0.1)
     table = nn.Parameter(module.vectors.detach().clone())
@@ -150,9 +150,9 @@ def test_a_step_is_adagrads_on_the_touched_rows(umls_network: Graph) -> None:
         torch.testing.assert_close(module.vectors.detach(), table.detach(), atol=1e-5, rtol=1e-4)
 
 
-def test_negatives_are_counted_by_their_odds(umls_network: Graph) -> None:
+def test_negatives_are_counted_by_their_odds(umls_network: Network) -> None:
     neighborhood = SharedNeighborhood(5.0)
-    neighborhood.observe(umls_network, seed=0)
+    neighborhood.fit(umls_network, seed=0)
     batches = PairBatches(neighborhood, umls_network, 16, 1, 2000, torch.Generator().manual_seed(0))
     values = torch.randn(135).exp()
     means = [float((values[b.negatives] / b.odds.exp()).sum()) for b in list(batches)]
@@ -160,7 +160,7 @@ def test_negatives_are_counted_by_their_odds(umls_network: Graph) -> None:
 
 
 @pytest.mark.parametrize("neighborhood", EVERY)
-def test_both_objectives_learn_the_same(neighborhood: Neighborhood, umls_network: Graph) -> None:
+def test_both_objectives_learn_the_same(neighborhood: Neighborhood, umls_network: Network) -> None:
     rows = rows_of(neighborhood, umls_network)[~umls_network.isolated]
     losses = []
     for settings in (QUICK, SAMPLED):
@@ -185,7 +185,7 @@ def test_large_graphs_are_sampled() -> None:
         QUICK.objective_for(50_001)
 
 
-def test_a_broken_sampled_training_stops(umls_network: Graph) -> None:
+def test_a_broken_sampled_training_stops(umls_network: Network) -> None:
     n_threads = torch.get_num_threads()
     torch.set_num_threads(2)
     try:
@@ -196,7 +196,7 @@ def test_a_broken_sampled_training_stops(umls_network: Graph) -> None:
         torch.set_num_threads(n_threads)
 
 
-def test_draws_are_learned_from_in_full_precision_alone(umls_network: Graph) -> None:
+def test_draws_are_learned_from_in_full_precision_alone(umls_network: Network) -> None:
     def mixed(*labels: Any, **arguments: Any) -> pl.Trainer:
         return trainer(*labels, **{"precision": "bf16-mixed", **arguments})
 
@@ -205,7 +205,7 @@ def test_draws_are_learned_from_in_full_precision_alone(umls_network: Graph) -> 
     assert torch.equal(found, embed(umls_network, SharedNeighborhood(5.0), SAMPLED))
 
 
-def test_small_graphs_get_many_epochs_and_large_ones_a_few(umls_network: Graph) -> None:
+def test_small_graphs_get_many_epochs_and_large_ones_a_few(umls_network: Network) -> None:
     settings = replace(QUICK, dim=2, batch_size=10, min_epochs=3, min_steps=1)
     assert len(learn(umls_network, SharedNeighborhood(1.0), trainer, settings, seed=0)[1]) == 3
     settings = replace(QUICK, dim=2, batch_size=1000, min_epochs=3, min_steps=5)

@@ -8,7 +8,7 @@ from mohone.core.errors import ConfigError
 from mohone.graph.barbell import barbell
 from mohone.graph.divergence import HistogramDivergence, log_histograms
 from mohone.graph.heat_kernel import HeatKernel
-from mohone.graph.network import Graph
+from mohone.graph.network import Network
 from mohone.netemb import DeepWalk, Node2Vec, SharedNeighborhood, StructuralRole
 from mohone.netemb.neighborhood import Neighborhood
 from mohone.netemb.rows import NeighborRows
@@ -18,20 +18,20 @@ from tests.conftest import network_of
 SOME = [SharedNeighborhood(5.0), StructuralRole(5.0), Node2Vec(0.5, 2.0, 20, 5, 3), DeepWalk(20, 5, 3)]
 
 
-def rows_of(neighborhood: Neighborhood, graph: Graph) -> torch.Tensor:
-    neighborhood.observe(graph, seed=0)
-    return NeighborRows(neighborhood, graph)[torch.arange(graph.n_nodes)]
+def rows_of(neighborhood: Neighborhood, network: Network) -> torch.Tensor:
+    neighborhood.fit(network, seed=0)
+    return NeighborRows(neighborhood, network)[torch.arange(network.n_nodes)]
 
 
 @pytest.mark.parametrize("neighborhood", SOME)
-def test_rows_are_distributions_without_the_node(neighborhood: Neighborhood, umls_network: Graph) -> None:
+def test_rows_are_distributions_without_the_node(neighborhood: Neighborhood, umls_network: Network) -> None:
     rows = rows_of(neighborhood, umls_network)
     torch.testing.assert_close(rows.sum(1), torch.ones(135))
     assert (rows >= 0).all()
     assert (rows.diagonal() == 0).all()
 
 
-def test_shnb_is_the_heat_kernel_without_its_diagonal(umls_network: Graph) -> None:
+def test_shnb_is_the_heat_kernel_without_its_diagonal(umls_network: Network) -> None:
     kernel = HeatKernel(umls_network, 5.0).rows(torch.arange(135)).numpy()
     np.fill_diagonal(kernel, 0.0)
     rows = rows_of(SharedNeighborhood(5.0), umls_network)
@@ -39,9 +39,9 @@ def test_shnb_is_the_heat_kernel_without_its_diagonal(umls_network: Graph) -> No
 
 
 def test_struct_as_its_docstring_says_by_a_loop() -> None:
-    graph = network_of(7, (0, 1), (1, 2), (2, 3), (3, 4), (2, 5), (5, 6))
-    rows = rows_of(StructuralRole(2.0, n_bins=16, temperature=0.7), graph)
-    histograms = log_histograms(HeatKernel(graph, 2.0).rows(torch.arange(7)), 16)
+    network = network_of(7, (0, 1), (1, 2), (2, 3), (3, 4), (2, 5), (5, 6))
+    rows = rows_of(StructuralRole(2.0, n_bins=16, temperature=0.7), network)
+    histograms = log_histograms(HeatKernel(network, 2.0).rows(torch.arange(7)), 16)
     divergence = HistogramDivergence(histograms).rows(torch.arange(7)).double().numpy()
     for u in range(7):
         others = [v for v in range(7) if v != u]
@@ -59,8 +59,8 @@ def test_equal_roles_share_a_histogram() -> None:
 
 
 def test_struct_tells_the_roles_of_a_barbell() -> None:
-    graph, _ = barbell(5, 3)
-    rows = rows_of(StructuralRole(5.0), graph)
+    network, _ = barbell(5, 3)
+    rows = rows_of(StructuralRole(5.0), network)
     # The middle of a bell is nearest to the other middles, of its own bell and of the other.
     middles = [0, 1, 2, 3, 9, 10, 11, 12]
     for u in middles:
@@ -86,7 +86,7 @@ def test_graphs_of_nearly_nothing(edges: tuple[tuple[int, int], ...]) -> None:
         assert torch.isfinite(rows_of(neighborhood, network_of(2, *edges))).all()
 
 
-def test_float16_is_near_enough(monkeypatch: pytest.MonkeyPatch, umls_network: Graph) -> None:
+def test_float16_is_near_enough(monkeypatch: pytest.MonkeyPatch, umls_network: Network) -> None:
     exact = rows_of(SharedNeighborhood(5.0), umls_network)
     monkeypatch.setattr("mohone.netemb.rows._FLOAT32_LIMIT", 0)
     short = rows_of(SharedNeighborhood(5.0), umls_network)
@@ -94,39 +94,39 @@ def test_float16_is_near_enough(monkeypatch: pytest.MonkeyPatch, umls_network: G
     torch.testing.assert_close(short, exact, atol=1e-5, rtol=1e-3)
 
 
-def draws_of(neighborhood: Neighborhood, graph: Graph, node: int, n: int = 60_000) -> torch.Tensor:
+def draws_of(neighborhood: Neighborhood, network: Network, node: int, n: int = 60_000) -> torch.Tensor:
     """How often a node draws each other: `(n_nodes,)`."""
-    neighborhood.observe(graph, seed=0)
+    neighborhood.fit(network, seed=0)
     drawn = neighborhood.sample(torch.full((n,), node), torch.Generator().manual_seed(1))
-    return torch.bincount(drawn, minlength=graph.n_nodes) / n
+    return torch.bincount(drawn, minlength=network.n_nodes) / n
 
 
 @pytest.mark.parametrize(
     "neighborhood", [SharedNeighborhood([1.0, 5.0]), StructuralRole(5.0), DeepWalk(400, 200, 4)]
 )
 def test_draws_are_those_of_the_rows(neighborhood: Neighborhood) -> None:
-    graph, _ = barbell(5, 3)
-    rows = rows_of(neighborhood, graph)
+    network, _ = barbell(5, 3)
+    rows = rows_of(neighborhood, network)
     # The ends of DeepWalk's fresh walks are near its corpus, as the docstring says.
     tolerance = {SharedNeighborhood: 0.01, StructuralRole: 0.01, DeepWalk: 0.02}[type(neighborhood)]
     for node in (0, 4, 6):
-        drawn = draws_of(neighborhood, graph, node)
+        drawn = draws_of(neighborhood, network, node)
         assert drawn[node] == 0
         torch.testing.assert_close(drawn, rows[node], atol=tolerance, rtol=0)
 
 
 def test_second_order_draws_are_near_the_rows() -> None:
-    graph, _ = barbell(5, 3)
+    network, _ = barbell(5, 3)
     for p, q in ((0.25, 4.0), (4.0, 0.25)):
         neighborhood = Node2Vec(p, q, 400, 200, 4)
-        rows = rows_of(neighborhood, graph)
+        rows = rows_of(neighborhood, network)
         for node in (0, 6):
-            assert float((draws_of(neighborhood, graph, node) - rows[node]).abs().sum()) < 0.25
+            assert float((draws_of(neighborhood, network, node) - rows[node]).abs().sum()) < 0.25
 
 
 @pytest.mark.parametrize("neighborhood", SOME)
 def test_an_isolated_node_draws_nothing(neighborhood: Neighborhood) -> None:
-    neighborhood.observe(network_of(4, (0, 1), (1, 2), (0, 2)), seed=0)
+    neighborhood.fit(network_of(4, (0, 1), (1, 2), (0, 2)), seed=0)
     drawn = neighborhood.sample(torch.tensor([3, 0]), torch.Generator())
     assert drawn[0] == -1
     assert drawn[1] in ({0: (1, 2), 1: (1, 2, 3)}[isinstance(neighborhood, StructuralRole)])
@@ -134,7 +134,7 @@ def test_an_isolated_node_draws_nothing(neighborhood: Neighborhood) -> None:
 
 def test_the_symmetric_laplacian_has_no_walks() -> None:
     neighborhood = SharedNeighborhood(5.0, "symmetric")
-    neighborhood.observe(network_of(2, (0, 1)), seed=0)
+    neighborhood.fit(network_of(2, (0, 1)), seed=0)
     with pytest.raises(
         ConfigError, match=r"`netemb\.laplacian` must be random_walk for the sampled objective"
     ):

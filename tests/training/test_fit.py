@@ -20,11 +20,11 @@ from mohone.kge import (
     TransH,
     TransR,
 )
-from mohone.training import KvsAll, NegativeSampling, OneVsAll, Regime
+from mohone.training import KvsAll, NegativeSampling, Objective, OneVsAll
 from mohone.training.fit import fit
 from mohone.training.module import FitSettings, KGEModule, TripleDataModule
 from mohone.training.objective import Share
-from tests.conftest import graph_of
+from tests.conftest import kg_of
 
 ALL: list[type[KGEModel]] = [TransE, TransH, TransR, TransD, RESCAL, DistMult, ComplEx, Analogy]
 
@@ -53,35 +53,35 @@ def settings(**changed: Any) -> FitSettings:
 
 
 def train(
-    graph: KnowledgeGraph, model: KGEModel, regime: Regime, chosen: FitSettings, **arguments: Any
+    kg: KnowledgeGraph, model: KGEModel, objective: Objective, chosen: FitSettings, **arguments: Any
 ) -> dict[str, Any]:
     torch.manual_seed(0)
-    module = KGEModule(model, regime, LinkPrediction(graph, "valid", ("filtered",)), chosen)
-    data = TripleDataModule(graph, regime, chosen.batch_size, seed=0)
+    module = KGEModule(model, objective, LinkPrediction(kg, "valid", ("filtered",)), chosen)
+    data = TripleDataModule(kg, objective, chosen.batch_size, seed=0)
     return fit(module, data, trainer, stage="test", **arguments)
 
 
-def new_transe(graph: KnowledgeGraph) -> TransE:
+def new_transe(kg: KnowledgeGraph) -> TransE:
     torch.manual_seed(1)
-    return TransE(graph.n_entities, graph.n_relations, 16)
+    return TransE(kg.n_entities, kg.n_relations, 16)
 
 
 @pytest.mark.parametrize("optimizer", ["adam", "adagrad", "sgd"])
 @pytest.mark.parametrize(
-    "regime",
+    "objective",
     [
         NegativeSampling(64, inverse_temperature=4.0),
         NegativeSampling(64, loss="margin", in_batch=False),
         NegativeSampling(64, loss="logistic", corruption="uniform"),
         NegativeSampling(64, loss="self_adversarial", corruption="bernoulli", filtered=True),
         OneVsAll(inverse_temperature=4.0),
-        KvsAll(inverse_temperature=4.0, relation_run=50),
+        KvsAll(inverse_temperature=4.0, relation_block=50),
         KvsAll("logistic"),
     ],
-    ids=lambda regime: f"{type(regime).__name__}-{getattr(regime, 'loss_name', '')}",
+    ids=lambda objective: f"{type(objective).__name__}-{getattr(objective, 'loss_name', '')}",
 )
-def test_training_lowers_the_loss(umls: KnowledgeGraph, regime: Regime, optimizer: str) -> None:
-    info = train(umls, new_transe(umls), regime, settings(optimizer=optimizer, lr=0.1))
+def test_training_lowers_the_loss(umls: KnowledgeGraph, objective: Objective, optimizer: str) -> None:
+    info = train(umls, new_transe(umls), objective, settings(optimizer=optimizer, lr=0.1))
     losses = [epoch["loss"] for epoch in info["history"]]
     assert losses[-1] < losses[0]
     assert info["valid_mrr"] == max(epoch["valid_mrr"] for epoch in info["history"])
@@ -149,15 +149,15 @@ def test_same_seed_same_weights(umls: KnowledgeGraph) -> None:
 
 
 @pytest.mark.parametrize("cls", ALL)
-@pytest.mark.parametrize("regime", [NegativeSampling(16), OneVsAll(), KvsAll("logistic")])
-def test_divergence_is_named(umls: KnowledgeGraph, cls: type[KGEModel], regime: Regime) -> None:
+@pytest.mark.parametrize("objective", [NegativeSampling(16), OneVsAll(), KvsAll("logistic")])
+def test_divergence_is_named(umls: KnowledgeGraph, cls: type[KGEModel], objective: Objective) -> None:
     model = cls(umls.n_entities, umls.n_relations, 8)
     with pytest.raises(
         TrainingError,
         match=r"^(The loss must be finite and below 1e\+10, but is \S+ in epoch \d"
         r"|Scores must be finite.* after epoch \d, whose loss is \S+): lower the learning rate, 1e\+20",
     ):
-        train(umls, model, regime, settings(optimizer="sgd", lr=1e20, schedule="constant", max_epochs=5))
+        train(umls, model, objective, settings(optimizer="sgd", lr=1e20, schedule="constant", max_epochs=5))
 
 
 @pytest.mark.parametrize("rare", [{}, {"validate_every": 2, "max_epochs": 3}])
@@ -177,32 +177,32 @@ def test_scores_that_diverge_name_epoch_loss_and_rate(
 
 
 def test_more_triples_in_a_batch_than_there_are(base: KnowledgeGraph) -> None:
-    for regime in (NegativeSampling(512), OneVsAll(), KvsAll()):
-        info = train(base, TransE(4, 2, 4), regime, settings(batch_size=1000))
+    for objective in (NegativeSampling(512), OneVsAll(), KvsAll()):
+        info = train(base, TransE(4, 2, 4), objective, settings(batch_size=1000))
         assert len(info["history"]) == 3
 
 
-@pytest.mark.parametrize("regime", [NegativeSampling(3), OneVsAll(), KvsAll(relation_run=50)])
-def test_a_last_batch_of_one(base: KnowledgeGraph, regime: Regime) -> None:
-    n = len(regime.examples(base).epoch(1, torch.Generator(), Share()))
-    info = train(base, TransE(4, 2, 4), regime, settings(batch_size=n - 1))
+@pytest.mark.parametrize("objective", [NegativeSampling(3), OneVsAll(), KvsAll(relation_block=50)])
+def test_a_last_batch_of_one(base: KnowledgeGraph, objective: Objective) -> None:
+    n = len(objective.examples(base).epoch(1, torch.Generator(), Share()))
+    info = train(base, TransE(4, 2, 4), objective, settings(batch_size=n - 1))
     assert len(info["history"]) == 3
 
 
 @pytest.mark.parametrize("cls", ALL)
 def test_every_model_trains_with_one_relation(cls: type[KGEModel]) -> None:
-    graph = graph_of({"train": ["a r b", "b r c", "c r d", "d r a"], "valid": ["a r c"], "test": ["b r d"]})
-    info = train(graph, cls(4, 1, 4), OneVsAll(relation_run=50), settings(batch_size=3))
+    kg = kg_of({"train": ["a r b", "b r c", "c r d", "d r a"], "valid": ["a r c"], "test": ["b r d"]})
+    info = train(kg, cls(4, 1, 4), OneVsAll(relation_block=50), settings(batch_size=3))
     assert len(info["history"]) == 3
 
 
 def test_negatives_that_are_all_right_answers_are_said_and_survived(caplog: pytest.LogCaptureFixture) -> None:
     every = [f"{h} r {t}" for h in "abc" for t in "abc"]
-    graph = graph_of({"train": every, "valid": ["a r b"], "test": ["b r c"]})
+    kg = kg_of({"train": every, "valid": ["a r b"], "test": ["b r c"]})
     for loss in ("softmax", "margin", "logistic", "self_adversarial"):
         caplog.clear()
-        regime = NegativeSampling(8, loss=loss, filtered=True)
-        info = train(graph, TransE(3, 1, 4), regime, settings(batch_size=4))
+        objective = NegativeSampling(8, loss=loss, filtered=True)
+        info = train(kg, TransE(3, 1, 4), objective, settings(batch_size=4))
         assert len(info["history"]) == 3
         assert "3 tail queries have no negative: all entities are right answers." in caplog.text
 
@@ -213,14 +213,14 @@ def test_transr_on_hold_is_transe(umls: KnowledgeGraph) -> None:
     model = TransR(umls.n_entities, umls.n_relations, 8)
     model.entity.data.copy_(simple.entity.data)
     model.relation.data.copy_(simple.relation.data)
-    regime = OneVsAll(inverse_temperature=4.0)
-    train(umls, simple, regime, settings(max_epochs=2))
-    train(umls, model, regime, settings(max_epochs=2, hold_epochs=2))
+    objective = OneVsAll(inverse_temperature=4.0)
+    train(umls, simple, objective, settings(max_epochs=2))
+    train(umls, model, objective, settings(max_epochs=2, warmup_epochs=2))
     torch.testing.assert_close(model.entity, simple.entity)
     assert not model.projection.any()
-    train(umls, model, regime, settings(max_epochs=3, hold_epochs=2))
+    train(umls, model, objective, settings(max_epochs=3, warmup_epochs=2))
     assert model.projection.any()
-    assert not model.on_hold
+    assert not model.warming_up
 
 
 def test_the_norm_is_held(umls: KnowledgeGraph) -> None:
@@ -240,10 +240,10 @@ def test_the_norm_is_held(umls: KnowledgeGraph) -> None:
 def test_low_precision_trains_and_is_evaluated_in_full(umls: KnowledgeGraph, cls: type[KGEModel]) -> None:
     torch.manual_seed(1)
     model = cls(umls.n_entities, umls.n_relations, 16)
-    regime = OneVsAll(inverse_temperature=4.0)
+    objective = OneVsAll(inverse_temperature=4.0)
     chosen = settings(max_epochs=6, lr=0.02)
-    module = KGEModule(model, regime, LinkPrediction(umls, "valid", ("filtered",)), chosen)
-    data = TripleDataModule(umls, regime, chosen.batch_size, seed=0)
+    module = KGEModule(model, objective, LinkPrediction(umls, "valid", ("filtered",)), chosen)
+    data = TripleDataModule(umls, objective, chosen.batch_size, seed=0)
     info = fit(module, data, partial(trainer, precision="bf16-mixed"), stage="test")
     assert info["history"][-1]["loss"] < info["history"][0]["loss"]
     again = LinkPrediction(umls, "valid", ("filtered",)).mrr(model)
@@ -270,7 +270,7 @@ def test_bad_settings_are_refused(changed: dict[str, Any], message: str) -> None
 def test_sparse_gradients_train_the_same_model(
     umls: KnowledgeGraph, model: type[KGEModel], optimizer: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    regime = NegativeSampling(2, l2=1e-3, in_batch=False)
+    objective = NegativeSampling(2, l2=1e-3, in_batch=False)
     chosen = settings(max_epochs=1, batch_size=3, optimizer=optimizer)
     few = dataclasses.replace(umls, train=umls.train[::50])
     trained, seen = [], []
@@ -287,7 +287,7 @@ def test_sparse_gradients_train_the_same_model(
         monkeypatch.setattr("mohone.kge.base._FEW", rarely)
         torch.manual_seed(3)
         net = model(umls.n_entities, umls.n_relations, 8)
-        train(few, net, regime, chosen)
+        train(few, net, objective, chosen)
         trained.append(net)
     assert seen[0]
     assert not seen[-1]

@@ -14,7 +14,7 @@ from mohone.kge import (
     TransD,
     TransE,
 )
-from mohone.training import KvsAll, NegativeSampling, OneVsAll, Regime
+from mohone.training import KvsAll, NegativeSampling, Objective, OneVsAll
 from mohone.training.objective import Batches, Share, shuffled
 
 
@@ -22,8 +22,10 @@ def generator() -> torch.Generator:
     return torch.Generator().manual_seed(0)
 
 
-def epoch(regime: Regime, graph: KnowledgeGraph, batch_size: int, rank: int = 0, world: int = 1) -> Batches:
-    return regime.examples(graph).epoch(batch_size, generator(), Share(rank=rank, world=world))
+def epoch(
+    objective: Objective, kg: KnowledgeGraph, batch_size: int, rank: int = 0, world: int = 1
+) -> Batches:
+    return objective.examples(kg).epoch(batch_size, generator(), Share(rank=rank, world=world))
 
 
 @pytest.mark.parametrize("batch_size", [1, 5, 100, 10_000])
@@ -39,8 +41,8 @@ def test_triple_batches_hold_each_triple_once(umls: KnowledgeGraph, batch_size: 
 
 @pytest.mark.parametrize("answers_per_query", [1, 3, 1000])
 def test_query_batches_hold_each_answer_once(umls: KnowledgeGraph, answers_per_query: int) -> None:
-    regime = OneVsAll(answers_per_query=answers_per_query)
-    batches = epoch(regime, umls, 64)
+    objective = OneVsAll(answers_per_query=answers_per_query)
+    batches = epoch(objective, umls, 64)
     tails, heads = [], []
     drawn = list(batches)
     assert len(drawn) == len(batches)
@@ -57,8 +59,8 @@ def test_query_batches_hold_each_answer_once(umls: KnowledgeGraph, answers_per_q
 
 
 def test_orders_depend_on_the_generator_alone(umls: KnowledgeGraph) -> None:
-    for regime in (NegativeSampling(), OneVsAll(), KvsAll(relation_run=50)):
-        one, other = (next(iter(epoch(regime, umls, 32))) for _ in range(2))
+    for objective in (NegativeSampling(), OneVsAll(), KvsAll(relation_block=50)):
+        one, other = (next(iter(epoch(objective, umls, 32))) for _ in range(2))
         assert str(one) == str(other)
 
 
@@ -79,8 +81,10 @@ def test_one_vs_all_is_the_same_sum_however_answers_are_grouped(
 ) -> None:
     torch.manual_seed(0)
     model = ComplEx(4, 2, 3, init_std=1.0)
-    regime = OneVsAll(answers_per_query, n3=0.1)
-    total = sum(float(regime.loss(model, batch)) * batch.mean_answers for batch in epoch(regime, base, 3))
+    objective = OneVsAll(answers_per_query, n3=0.1)
+    total = sum(
+        float(objective.loss(model, batch)) * batch.mean_answers for batch in epoch(objective, base, 3)
+    )
     wanted = sum(written_out(model, h, r, t, 0.1) for h, r, t in base.train.tolist())
     assert total == pytest.approx(wanted, rel=1e-5)
 
@@ -91,8 +95,8 @@ def test_one_vs_some_is_the_softmax_over_the_answers_and_the_drawn(
 ) -> None:
     torch.manual_seed(0)
     model = ComplEx(4, 2, 3, init_std=1.0)
-    regime = OneVsAll(n_candidates=n_candidates)
-    for batch in epoch(regime, base, 3):
+    objective = OneVsAll(n_candidates=n_candidates)
+    for batch in epoch(objective, base, 3):
         total = 0.0
         for side, score in (
             (batch.tail, model.score_tails),
@@ -104,17 +108,17 @@ def test_one_vs_some_is_the_softmax_over_the_answers_and_the_drawn(
             for row, answer in zip(side.rows.tolist(), side.answers.tolist(), strict=True):
                 scores = score(side.entity[[row]], side.relation[[row]])[0]
                 total += float(scores[some].logsumexp(0) - scores[answer])
-        assert float(regime.loss(model, batch)) == pytest.approx(total / batch.mean_answers, rel=1e-5)
+        assert float(objective.loss(model, batch)) == pytest.approx(total / batch.mean_answers, rel=1e-5)
         if n_candidates == 200:
             whole = OneVsAll().loss(model, batch)
-            assert float(regime.loss(model, batch)) == pytest.approx(float(whole), rel=1e-5)
+            assert float(objective.loss(model, batch)) == pytest.approx(float(whole), rel=1e-5)
 
 
 def test_negative_sampling_by_a_loop(base: KnowledgeGraph) -> None:
     torch.manual_seed(0)
     model = TransE(4, 2, 3)
-    regime = NegativeSampling(n_negatives=5, inverse_temperature=2.0, l2=0.3)
-    batch = next(iter(epoch(regime, base, 4)))
+    objective = NegativeSampling(n_negatives=5, inverse_temperature=2.0, l2=0.3)
+    batch = next(iter(epoch(objective, base, 4)))
     total = 0.0
     for side in (2, 0):
         answers = batch.tails[:, side]
@@ -132,7 +136,7 @@ def test_negative_sampling_by_a_loop(base: KnowledgeGraph) -> None:
             total += 0.3 * float(
                 sum(v.square().sum() for v in (model.entity[h], model.relation[r], model.entity[t]))
             )
-    assert float(regime.loss(model, batch)) == pytest.approx(total / 8, rel=1e-4)
+    assert float(objective.loss(model, batch)) == pytest.approx(total / 8, rel=1e-4)
 
 
 def test_k_vs_all_by_a_loop(base: KnowledgeGraph) -> None:
@@ -148,10 +152,12 @@ def test_k_vs_all_by_a_loop(base: KnowledgeGraph) -> None:
         scores = torch.log_softmax(model.score_heads(torch.tensor([r]), torch.tensor([t])), 1)[0]
         answers = [h for h, a, b in triples if (a, b) == (r, t)]
         total, n = total - float(scores[answers].mean()), n + 1
-    regime = KvsAll()
-    found = sum(float(regime.loss(model, batch)) * batch.mean_queries for batch in epoch(regime, base, 4))
+    objective = KvsAll()
+    found = sum(
+        float(objective.loss(model, batch)) * batch.mean_queries for batch in epoch(objective, base, 4)
+    )
     assert found == pytest.approx(total, rel=1e-5)
-    assert n == len(regime.examples(base))
+    assert n == len(objective.examples(base))
 
 
 def test_dura_by_hand(base: KnowledgeGraph) -> None:
@@ -167,16 +173,16 @@ def test_dura_by_hand(base: KnowledgeGraph) -> None:
     assert float(found) == pytest.approx(0.1 * extra / batch.mean_answers, rel=1e-4)
 
 
-@pytest.mark.parametrize("regime", [OneVsAll(), KvsAll(), KvsAll("logistic")])
-def test_two_processes_have_the_gradient_of_one(umls: KnowledgeGraph, regime: Regime) -> None:
+@pytest.mark.parametrize("objective", [OneVsAll(), KvsAll(), KvsAll("logistic")])
+def test_two_processes_have_the_gradient_of_one(umls: KnowledgeGraph, objective: Objective) -> None:
     torch.manual_seed(0)
     model = ComplEx(umls.n_entities, umls.n_relations, 4, init_std=1.0)
 
     def gradients(rank: int, world: int) -> list[torch.Tensor]:
         found = []
-        for batch in epoch(regime, umls, 100, rank, world):
+        for batch in epoch(objective, umls, 100, rank, world):
             model.zero_grad()
-            regime.loss(model, batch).backward()
+            objective.loss(model, batch).backward()
             found.append(model.entity.grad.clone())
         return found
 
@@ -212,8 +218,8 @@ def test_one_side_of_each_triple_is_replaced(umls: KnowledgeGraph, corruption: s
 @pytest.mark.parametrize("in_batch", [True, False])
 @pytest.mark.parametrize("filtered", [True, False])
 def test_what_is_no_negative(base: KnowledgeGraph, in_batch: bool, filtered: bool) -> None:
-    regime = NegativeSampling(n_negatives=6, in_batch=in_batch, filtered=filtered, loss="logistic")
-    batch = next(iter(epoch(regime, base, 6)))
+    objective = NegativeSampling(n_negatives=6, in_batch=in_batch, filtered=filtered, loss="logistic")
+    batch = next(iter(epoch(objective, base, 6)))
     torch.manual_seed(0)
     model = TransE(4, 2, 3)
     known = {tuple(t) for t in base.train.tolist()}
@@ -234,7 +240,7 @@ def test_what_is_no_negative(base: KnowledgeGraph, in_batch: bool, filtered: boo
             total += float(torch.nn.functional.softplus(-gold))
             values = torch.nn.functional.softplus(torch.tensor(negatives))
             total += float(values.mean()) if negatives else 0.0
-    assert float(regime.loss(model, batch)) == pytest.approx(total / 12, rel=1e-5)
+    assert float(objective.loss(model, batch)) == pytest.approx(total / 12, rel=1e-5)
 
 
 @pytest.mark.parametrize("run", [1, 7, 1000])
@@ -249,26 +255,26 @@ def test_shuffled_is_a_permutation_in_runs(run: int) -> None:
 
 def test_an_empty_side_costs_nothing(base: KnowledgeGraph) -> None:
     model: KGEModel = TransE(4, 2, 3)
-    regime = KvsAll(relation_run=50)
-    for batch in epoch(regime, base, 1):
+    objective = KvsAll(relation_block=50)
+    for batch in epoch(objective, base, 1):
         assert sorted([len(batch.tail.entity), len(batch.head.entity)]) == [0, 1]
-        assert torch.isfinite(regime.loss(model, batch))
+        assert torch.isfinite(objective.loss(model, batch))
 
 
 def test_reciprocal_regularises_the_inverse_relation(base: KnowledgeGraph) -> None:
     inner = ComplEx(4, 4, 3, init_std=1.0)
-    regime = OneVsAll(n3=0.1)
-    batch = next(iter(epoch(regime, base, 100)))
-    regime.loss(Reciprocal(inner), batch).backward()
+    objective = OneVsAll(n3=0.1)
+    batch = next(iter(epoch(objective, base, 100)))
+    objective.loss(Reciprocal(inner), batch).backward()
     assert inner.relation.grad is not None
     assert (inner.relation.grad.abs().sum(1) > 0).all()
 
 
 def test_dropout_acts_on_queries_only() -> None:
     model = ComplEx(4, 2, 50, init_std=1.0)
-    regime = NegativeSampling(dropout=0.5)
+    objective = NegativeSampling(dropout=0.5)
     query = model.tail_query(torch.tensor([0]), torch.tensor([1]))
-    dropped = regime.drop(query).vectors
+    dropped = objective.drop(query).vectors
     kept = dropped != 0
     assert 0 < int(kept.sum()) < 100
     torch.testing.assert_close(dropped[kept], 2 * query.vectors[kept])
@@ -284,9 +290,9 @@ def test_dropout_acts_on_queries_only() -> None:
     ],
 )
 def test_bad_values_are_refused(arguments: dict[str, float], message: str) -> None:
-    for regime in (NegativeSampling, OneVsAll, KvsAll):
+    for objective in (NegativeSampling, OneVsAll, KvsAll):
         with pytest.raises(ConfigError, match=message):
-            regime(**arguments)
+            objective(**arguments)
 
 
 @pytest.mark.parametrize("n_relations", [3, 50])

@@ -10,11 +10,11 @@ import torch
 
 from mohone.data import KnowledgeGraph
 from mohone.kge import KGEModel, TransR
-from mohone.kge import resume as module
-from mohone.training import NegativeSampling, OneVsAll, Regime
+from mohone.training import NegativeSampling, Objective, OneVsAll
+from mohone.training import resume as module
 from tests.training.test_fit import settings, train
 
-REGIMES: list[Regime] = [NegativeSampling(64, dropout=0.2), OneVsAll(dropout=0.2, n_candidates=40)]
+OBJECTIVES: list[Objective] = [NegativeSampling(64, dropout=0.2), OneVsAll(dropout=0.2, n_candidates=40)]
 
 
 class KilledError(Exception):
@@ -32,9 +32,9 @@ class Killer(pl.Callback):
             raise KilledError
 
 
-def new(graph: KnowledgeGraph) -> KGEModel:
+def new(kg: KnowledgeGraph) -> KGEModel:
     torch.manual_seed(7)
-    return TransR(graph.n_entities, graph.n_relations, 8)
+    return TransR(kg.n_entities, kg.n_relations, 8)
 
 
 def what(info: dict[str, Any]) -> dict[str, Any]:
@@ -47,21 +47,23 @@ def assert_same(model: KGEModel, other: KGEModel) -> None:
         assert torch.equal(table, other.state_dict()[name]), name
 
 
-@pytest.mark.parametrize(("regime", "schedule"), list(zip(REGIMES, ["linear", "constant"], strict=True)))
+@pytest.mark.parametrize(
+    ("objective", "schedule"), list(zip(OBJECTIVES, ["linear", "constant"], strict=True))
+)
 def test_a_killed_training_goes_on(
-    umls: KnowledgeGraph, tmp_path: Path, regime: Regime, schedule: str, monkeypatch: pytest.MonkeyPatch
+    umls: KnowledgeGraph, tmp_path: Path, objective: Objective, schedule: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_SECONDS_BETWEEN_FILES", 0.0)
-    chosen = settings(max_epochs=4, schedule=schedule, hold_epochs=1, patience=2)
+    chosen = settings(max_epochs=4, schedule=schedule, warmup_epochs=1, patience=2)
     whole, parts = new(umls), new(umls)
-    wanted = train(umls, whole, regime, chosen)
+    wanted = train(umls, whole, objective, chosen)
     path = tmp_path / "p.ckpt"
     for epoch in (1, 1, 3):  # In the second epoch, again there, and in the last.
         with pytest.raises(KilledError):
-            train(umls, parts, regime, chosen, progress=path, callbacks=(Killer(epoch),))
+            train(umls, parts, objective, chosen, progress=path, callbacks=(Killer(epoch),))
         parts = new(umls)
     assert torch.load(path, weights_only=True)["epoch"] == 2
-    found = train(umls, parts, regime, chosen, progress=path)
+    found = train(umls, parts, objective, chosen, progress=path)
     assert what(found) == what(wanted)
     assert_same(parts, whole)
     assert path.exists() == (schedule == "constant")
@@ -71,9 +73,9 @@ def test_a_killed_training_goes_on(
 def test_two_epochs_then_four_are_four(umls: KnowledgeGraph, tmp_path: Path) -> None:
     at_once, longer = new(umls), new(umls)
     four = settings(max_epochs=4, schedule="constant")
-    wanted = train(umls, at_once, REGIMES[0], four)
+    wanted = train(umls, at_once, OBJECTIVES[0], four)
     path = tmp_path / "p.ckpt"
-    first = train(umls, new(umls), REGIMES[0], settings(max_epochs=2, schedule="constant"), progress=path)
+    first = train(umls, new(umls), OBJECTIVES[0], settings(max_epochs=2, schedule="constant"), progress=path)
     assert first["history"] == wanted["history"][:2]
 
     class Counter(pl.Callback):
@@ -82,7 +84,7 @@ def test_two_epochs_then_four_are_four(umls: KnowledgeGraph, tmp_path: Path) -> 
         def on_train_epoch_start(self, trainer: pl.Trainer, *_: Any) -> None:
             self.epochs.append(trainer.current_epoch)
 
-    found = train(umls, longer, REGIMES[0], four, progress=path, callbacks=(Counter(),))
+    found = train(umls, longer, OBJECTIVES[0], four, progress=path, callbacks=(Counter(),))
     assert Counter.epochs == [2, 3]
     assert what(found) == what(wanted)
     assert_same(longer, at_once)
@@ -90,7 +92,7 @@ def test_two_epochs_then_four_are_four(umls: KnowledgeGraph, tmp_path: Path) -> 
     assert found["seconds_before"] > 0
     # A shorter one cannot use it, starts anew, and leaves it to longer ones.
     two = settings(max_epochs=2, schedule="constant")
-    assert what(train(umls, new(umls), REGIMES[0], two, progress=path)) == what(first)
+    assert what(train(umls, new(umls), OBJECTIVES[0], two, progress=path)) == what(first)
     assert module.progress_in(path)[0] == 4
 
 
@@ -98,7 +100,7 @@ def test_two_epochs_then_four_are_four(umls: KnowledgeGraph, tmp_path: Path) -> 
 def test_a_file_that_is_no_state_is_passed_over(umls: KnowledgeGraph, tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "p.ckpt"
     path.write_bytes(content)
-    info = train(umls, new(umls), REGIMES[0], settings(max_epochs=1), progress=path)
+    info = train(umls, new(umls), OBJECTIVES[0], settings(max_epochs=1), progress=path)
     assert len(info["history"]) == 1
     assert module.progress_in(None) == module.progress_in(tmp_path / "none") == (0, 0.0)
 
@@ -107,10 +109,10 @@ def test_a_training_that_had_ended_ends_with_its_best_weights(umls: KnowledgeGra
     bad = settings(max_epochs=9, schedule="constant", lr=0.5, patience=1)
     path = tmp_path / "p.ckpt"
     wanted, again = new(umls), new(umls)
-    info = train(umls, wanted, REGIMES[0], bad, progress=path)
+    info = train(umls, wanted, OBJECTIVES[0], bad, progress=path)
     assert info["best_epoch"] < len(info["history"])  # Else the last weights are the best.
     whole = dataclasses.replace(bad, max_epochs=len(info["history"]))
-    assert what(train(umls, again, REGIMES[0], whole, progress=path)) == what(info)
+    assert what(train(umls, again, OBJECTIVES[0], whole, progress=path)) == what(info)
     assert_same(again, wanted)
 
 
@@ -119,14 +121,14 @@ def test_early_stopping_counts_over_the_parts(
 ) -> None:
     monkeypatch.setattr(module, "_SECONDS_BETWEEN_FILES", 0.0)
     bad = settings(max_epochs=9, schedule="constant", lr=0.5, patience=1)
-    wanted = train(umls, new(umls), REGIMES[0], bad)
+    wanted = train(umls, new(umls), OBJECTIVES[0], bad)
     path = tmp_path / "p.ckpt"
     n_epochs = len(wanted["history"])
     assert 1 < n_epochs < 9
     with pytest.raises(KilledError):
-        train(umls, new(umls), REGIMES[0], bad, progress=path, callbacks=(Killer(n_epochs - 1),))
-    found = train(umls, new(umls), REGIMES[0], bad, progress=path)
+        train(umls, new(umls), OBJECTIVES[0], bad, progress=path, callbacks=(Killer(n_epochs - 1),))
+    found = train(umls, new(umls), OBJECTIVES[0], bad, progress=path)
     assert what(found) == what(wanted)
     longer = dataclasses.replace(bad, max_epochs=20)
-    again = train(umls, new(umls), REGIMES[0], longer, progress=path)
-    assert what(again) == what(train(umls, new(umls), REGIMES[0], longer)) == what(wanted)
+    again = train(umls, new(umls), OBJECTIVES[0], longer, progress=path)
+    assert what(again) == what(train(umls, new(umls), OBJECTIVES[0], longer)) == what(wanted)

@@ -19,14 +19,14 @@ def barbell_figure(scale: float = 5.0, bell: int = 10, path: int = 10) -> Any:
         bell: nodes of each clique.
         path: nodes of the path between them.
     """
-    graph, roles = barbell(bell, path)
-    kernel = HeatKernel(graph, scale).rows(torch.arange(graph.n_nodes))
+    network, roles = barbell(bell, path)
+    kernel = HeatKernel(network, scale).rows(torch.arange(network.n_nodes))
     figure, (heat, drawing) = new_figure(9, 3.8, 2)
     image = heat.imshow(kernel.sort(dim=1, descending=True).values.numpy(), aspect="auto", cmap="viridis")
     heat.set(xlabel="heat values of a node, greatest first", ylabel="node", title=f"Heat at s = {scale:g}")
     figure.colorbar(image, ax=heat)
     place = _places(bell, path)
-    for a, b in zip(graph.source.tolist(), graph.target.tolist(), strict=True):
+    for a, b in zip(network.source.tolist(), network.target.tolist(), strict=True):
         drawing.plot(*zip(place[a], place[b], strict=True), color="lightgray", linewidth=0.6, zorder=1)
     kinds = {"in a bell": roles == INSIDE, "its door": roles == DOOR, "on the path": roles >= 0}
     for label, mask in kinds.items():

@@ -9,43 +9,43 @@ import torch
 from torch import Tensor
 
 from mohone.data import FolderDataset
-from mohone.graph.network import Graph
+from mohone.graph.network import Network
 
 
 class Split(NamedTuple):
     """A graph without some of its edges; those edges, and as many pairs that are none: `(n, 2)` each."""
 
-    graph: Graph
+    network: Network
     held_out: Tensor
     non_edges: Tensor
 
 
-def benchmark_graph(data_dir: str, name: str) -> Graph:
+def benchmark_graph(data_dir: str, name: str) -> Network:
     """The network of a data set's training triples."""
     data = FolderDataset(name, str(Path(data_dir) / name)).load()
-    return Graph.from_triples(data.train, data.n_entities)
+    return Network.from_triples(data.train, data.n_entities)
 
 
-def edges_of(graph: Graph) -> Tensor:
+def edges_of(network: Network) -> Tensor:
     """Each edge once: `(n_edges, 2)`."""
-    once = graph.source < graph.target
-    return torch.stack([graph.source[once], graph.target[once]], 1)
+    once = network.source < network.target
+    return torch.stack([network.source[once], network.target[once]], 1)
 
 
-def split_edges(graph: Graph, share: float, seed: int = 0) -> Split:
+def split_edges(network: Network, share: float, seed: int = 0) -> Split:
     """Hold out a share of the edges, by chance."""
     generator = torch.Generator().manual_seed(seed)
-    edges = edges_of(graph)
+    edges = edges_of(network)
     order = torch.randperm(len(edges), generator=generator)
     n = int(share * len(edges))
     held_out, kept = edges[order[:n]], edges[order[n:]]
-    codes = graph.source * graph.n_nodes + graph.target
-    pairs = torch.randint(graph.n_nodes, (2 * n, 2), generator=generator)
-    proper = (pairs[:, 0] != pairs[:, 1]) & ~torch.isin(pairs[:, 0] * graph.n_nodes + pairs[:, 1], codes)
-    return Split(Graph.from_edges(kept[:, 0], kept[:, 1], graph.n_nodes), held_out, pairs[proper][:n])
+    codes = network.source * network.n_nodes + network.target
+    pairs = torch.randint(network.n_nodes, (2 * n, 2), generator=generator)
+    proper = (pairs[:, 0] != pairs[:, 1]) & ~torch.isin(pairs[:, 0] * network.n_nodes + pairs[:, 1], codes)
+    return Split(Network.from_edges(kept[:, 0], kept[:, 1], network.n_nodes), held_out, pairs[proper][:n])
 
 
-def power_law(n_nodes: int, n_edges: int, seed: int = 0) -> Graph:
+def power_law(n_nodes: int, n_edges: int, seed: int = 0) -> Network:
     """Ends drawn with odds `rank^-0.5`: degrees fall off as a power law of exponent 3."""
     generator = torch.Generator().manual_seed(seed)
     running = torch.arange(1, n_nodes + 1, dtype=torch.float64).rsqrt().cumsum(0)
@@ -55,16 +55,16 @@ def power_law(n_nodes: int, n_edges: int, seed: int = 0) -> Graph:
         chance = torch.rand(n_edges, generator=generator, dtype=torch.float64) * running[-1]
         return names[torch.searchsorted(running, chance).clamp_(max=n_nodes - 1)]
 
-    return Graph.from_edges(ends(), ends(), n_nodes)
+    return Network.from_edges(ends(), ends(), n_nodes)
 
 
 def planted_partition(
     n_groups: int = 8, size: int = 50, inside: float = 0.2, between: float = 0.01
-) -> tuple[Graph, Tensor]:
+) -> tuple[Network, Tensor]:
     """Groups that are denser inside than between, and the group of each node."""
     generator = torch.Generator().manual_seed(0)
     label = torch.arange(n_groups).repeat_interleave(size)
     chance = torch.where(label[:, None] == label[None, :], inside, between)
     linked = (torch.rand(chance.shape, generator=generator) < chance).triu(1)
     head, tail = linked.nonzero().T
-    return Graph.from_edges(head, tail, len(label)), label
+    return Network.from_edges(head, tail, len(label)), label

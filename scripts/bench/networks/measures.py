@@ -23,7 +23,7 @@ from mohone.experiment.networks import NetworkPlan
 from mohone.experiment.trainers import TrainerFactory, quiet_lightning
 from mohone.graph.barbell import DOOR, INSIDE, barbell
 from mohone.graph.heat_kernel import HeatKernel
-from mohone.graph.network import Graph
+from mohone.graph.network import Network
 
 _HELD_OUT = 0.1
 _PEER = Path(__file__).with_name("peer_node2vec.py")
@@ -32,7 +32,7 @@ _PEER = Path(__file__).with_name("peer_node2vec.py")
 def embed(spec: dict[str, Any]) -> dict[str, Any]:
     """Ours on nine tenths of a benchmark graph's edges: time, peak memory, quality."""
     split = graphs.split_edges(graphs.benchmark_graph(spec["data_dir"], spec["graph"]), _HELD_OUT)
-    vectors, figures = _learn(split.graph, spec)
+    vectors, figures = _learn(split.network, spec)
     return {**figures, **_judge(vectors, split)}
 
 
@@ -41,7 +41,7 @@ def peer(spec: dict[str, Any]) -> dict[str, Any]:
     split = graphs.split_edges(graphs.benchmark_graph(spec["data_dir"], spec["graph"]), _HELD_OUT)
     with tempfile.TemporaryDirectory() as folder:
         edges, out = Path(folder) / "edges.tsv", Path(folder) / "vectors.npz"
-        np.savetxt(edges, graphs.edges_of(split.graph).numpy(), "%d", "\t")
+        np.savetxt(edges, graphs.edges_of(split.network).numpy(), "%d", "\t")
         ran = subprocess.run(
             [spec["peer_python"], str(_PEER), str(edges), str(out), str(spec["threads"])],
             capture_output=True,
@@ -50,24 +50,24 @@ def peer(spec: dict[str, Any]) -> dict[str, Any]:
         )
         figures: dict[str, Any] = json.loads(ran.stdout.strip().splitlines()[-1])
         with np.load(out) as arrays:
-            vectors = torch.randn(split.graph.n_nodes, arrays["vectors"].shape[1])
+            vectors = torch.randn(split.network.n_nodes, arrays["vectors"].shape[1])
             vectors[torch.from_numpy(arrays["nodes"])] = torch.from_numpy(arrays["vectors"])
     return {**figures, **_judge(vectors, split)}
 
 
 def kernel(spec: dict[str, Any]) -> dict[str, Any]:
     """A block of the heat kernel by ours and, as GraphWave has it, by scipy's expm_multiply in float64."""
-    graph = graphs.benchmark_graph(spec["data_dir"], spec["graph"])
+    network = graphs.benchmark_graph(spec["data_dir"], spec["graph"])
     nodes = torch.arange(spec["n_columns"])
-    ours = HeatKernel(graph, 5.0)
+    ours = HeatKernel(network, 5.0)
     ours.rows(nodes)
     start = time.perf_counter()
     rows = ours.rows(nodes)
     seconds = time.perf_counter() - start
-    weight = (1.0 / graph.degrees[graph.source]).double().numpy()
-    walk = sparse.csr_matrix((weight, (graph.source, graph.target)), shape=(graph.n_nodes,) * 2)
-    laplacian = sparse.diags((~graph.isolated).double().numpy()) - walk.T
-    block = np.zeros((graph.n_nodes, len(nodes)))
+    weight = (1.0 / network.degrees[network.source]).double().numpy()
+    walk = sparse.csr_matrix((weight, (network.source, network.target)), shape=(network.n_nodes,) * 2)
+    laplacian = sparse.diags((~network.isolated).double().numpy()) - walk.T
+    block = np.zeros((network.n_nodes, len(nodes)))
     block[nodes, np.arange(len(nodes))] = 1.0
     start = time.perf_counter()
     theirs = expm_multiply(-5.0 * laplacian, block).T
@@ -99,30 +99,30 @@ def roles(spec: dict[str, Any]) -> dict[str, Any]:
 def growth(spec: dict[str, Any]) -> dict[str, Any]:
     """One pass over all nodes of a power-law graph, sampled."""
     start = time.perf_counter()
-    graph = graphs.power_law(spec["n_nodes"], spec["n_edges"])
+    network = graphs.power_law(spec["n_nodes"], spec["n_edges"])
     made = time.perf_counter() - start
     once = ["netemb.objective=sampled", "netemb.min_epochs=1", "netemb.min_steps=1"]
     _learn(barbell()[0], {**spec, "settings": once})  # So that nothing is compiled in the measurement.
-    _, figures = _learn(graph, {**spec, "settings": [*spec["settings"], *once]})
+    _, figures = _learn(network, {**spec, "settings": [*spec["settings"], *once]})
     return {
-        "n_nodes": graph.n_nodes,
-        "n_edges": graph.n_edges,
+        "n_nodes": network.n_nodes,
+        "n_edges": network.n_edges,
         "graph_seconds": made,
-        "largest_degree": int(graph.degrees.max()),
+        "largest_degree": int(network.degrees.max()),
         **figures,
     }
 
 
-def _learn(graph: Graph, spec: dict[str, Any]) -> tuple[Tensor, dict[str, Any]]:
+def _learn(network: Network, spec: dict[str, Any]) -> tuple[Tensor, dict[str, Any]]:
     config = compose_plain([f"netemb={spec['netemb']}", *spec["settings"]])
     plan = NetworkPlan(config)
     quiet_lightning()
     logging.getLogger("mohone").setLevel(logging.ERROR)
     torch.manual_seed(0)
     start = time.perf_counter()
-    vectors, info = plan.learn(graph, TrainerFactory(config["trainer"], Path()), seed=0)
+    vectors, info = plan.learn(network, TrainerFactory(config["trainer"], Path()), seed=0)
     seconds = time.perf_counter() - start
-    n_asking = graph.n_nodes - info["n_isolated"]
+    n_asking = network.n_nodes - info["n_isolated"]
     n_pairs = len(info["history"]) * n_asking * plan.settings.n_draws
     return vectors, {
         "seconds": seconds,
@@ -134,4 +134,4 @@ def _learn(graph: Graph, spec: dict[str, Any]) -> tuple[Tensor, dict[str, Any]]:
 
 
 def _judge(vectors: Tensor, split: graphs.Split) -> dict[str, Any]:
-    return {"auc": quality.auc(vectors, split), "overlap": quality.overlap(vectors, split.graph)}
+    return {"auc": quality.auc(vectors, split), "overlap": quality.overlap(vectors, split.network)}

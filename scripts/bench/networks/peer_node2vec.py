@@ -19,12 +19,12 @@ from pecanpy import pecanpy
 def main() -> None:
     """Walk, learn, write vectors and node numbers, print the times."""
     edges, out, threads = sys.argv[1], sys.argv[2], int(sys.argv[3])
-    graph = pecanpy.FirstOrderUnweighted(p=1, q=1, workers=threads, random_state=0)
-    graph.read_edg(edges, weighted=False, directed=False)
-    graph.simulate_walks(1, 2)  # So that nothing is compiled in the measurement.
+    network = pecanpy.FirstOrderUnweighted(p=1, q=1, workers=threads, random_state=0)
+    network.read_edg(edges, weighted=False, directed=False)
+    network.simulate_walks(1, 2)  # So that nothing is compiled in the measurement.
     start = time.perf_counter()
-    graph.preprocess_transition_probs()
-    walks = graph.simulate_walks(num_walks=10, walk_length=80)
+    network.preprocess_transition_probs()
+    walks = network.simulate_walks(num_walks=10, walk_length=80)
     walked = time.perf_counter()
     model = Word2Vec(walks, vector_size=100, window=10, sg=1, min_count=0, epochs=1, workers=threads, seed=0)
     learned = time.perf_counter()

@@ -10,7 +10,7 @@ from torch.nn import functional as F
 from bench.networks.graphs import Split
 from mohone.core.nearest import nearest_neighbors
 from mohone.graph.heat_kernel import HeatKernel
-from mohone.graph.network import Graph
+from mohone.graph.network import Network
 
 _N_ASKED = 1000
 _N_NEAREST = 10
@@ -26,11 +26,11 @@ def auc(vectors: Tensor, split: Split) -> float:
     return float((ranks[:n].sum() - n * (n + 1) / 2) / (n * m))
 
 
-def overlap(vectors: Tensor, graph: Graph) -> float:
+def overlap(vectors: Tensor, network: Network) -> float:
     """Of the ten nodes with most heat (scale 5) the share with the ten largest products, of 1,000 nodes."""
-    nodes = graph.connected
+    nodes = network.connected
     nodes = nodes[:: max(1, len(nodes) // _N_ASKED)]
-    heat = HeatKernel(graph, _SCALE).rows(nodes)
+    heat = HeatKernel(network, _SCALE).rows(nodes)
     heat[torch.arange(len(nodes)), nodes] = -1.0
     warmest = heat.topk(_N_NEAREST, 1).indices
     products = vectors[nodes] @ vectors.T

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from mohone.core.parallel import Array, in_chunks
 from mohone.core.random import advance, below, stream, uniform
-from mohone.graph.network import Graph, WalkableGraph
+from mohone.graph.network import Network, WalkableNetwork
 
 _TRIES = 1000  # Of a rejection sampler; all but impossible to exhaust.
 
@@ -36,7 +36,7 @@ def window_lengths(window: int) -> np.ndarray:
 
 
 def walk_ends(
-    graph: Graph, nodes: Tensor, lengths: np.ndarray, key: int, p: float = 1.0, q: float = 1.0
+    network: Network, nodes: Tensor, lengths: np.ndarray, key: int, p: float = 1.0, q: float = 1.0
 ) -> Tensor:
     """A walk from each node, of a random length, to another node.
 
@@ -50,7 +50,7 @@ def walk_ends(
         `(n,)` int64 other nodes; -1 where a node has no neighbour.
     """
     out = np.full(len(nodes), -1, np.int64)
-    rows, start_nodes = graph.walkable, nodes.numpy()
+    rows, start_nodes = network.walkable, nodes.numpy()
 
     def loop(start: int, stop: int) -> None:
         _ends(rows, start_nodes, lengths, p, q, np.uint64(key), start, stop, out)
@@ -59,10 +59,10 @@ def walk_ends(
     return torch.from_numpy(out)
 
 
-def walks(graph: Graph, nodes: Tensor, length: int, key: int, p: float = 1.0, q: float = 1.0) -> Tensor:
+def walks(network: Network, nodes: Tensor, length: int, key: int, p: float = 1.0, q: float = 1.0) -> Tensor:
     """A walk of `length` nodes from each of `nodes`, none of them isolated: `(len(nodes), length)` int32."""
     out = np.empty((len(nodes), length), np.int32)
-    rows, start_nodes = graph.walkable, nodes.numpy()
+    rows, start_nodes = network.walkable, nodes.numpy()
 
     def loop(start: int, stop: int) -> None:
         _walks(rows, start_nodes, p, q, np.uint64(key), start, stop, out)
@@ -72,32 +72,32 @@ def walks(graph: Graph, nodes: Tensor, length: int, key: int, p: float = 1.0, q:
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _neighbor(graph: WalkableGraph, node: int, state: np.uint64) -> Any:
+def _neighbor(network: WalkableNetwork, node: int, state: np.uint64) -> Any:
     """A neighbour of `node`, by weight."""
-    first, last = graph.starts[node], graph.starts[node + 1]
-    if len(graph.cumulative) == 0:
-        return graph.target[first + below(state, last - first)]
+    first, last = network.starts[node], network.starts[node + 1]
+    if len(network.cumulative) == 0:
+        return network.target[first + below(state, last - first)]
     at = first + np.searchsorted(
-        graph.cumulative[first:last], uniform(state) * graph.cumulative[last - 1], side="right"
+        network.cumulative[first:last], uniform(state) * network.cumulative[last - 1], side="right"
     )
-    return graph.target[min(at, last - 1)]
+    return network.target[min(at, last - 1)]
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _adjacent(graph: WalkableGraph, node: int, other: int) -> Any:
-    low, high = graph.starts[node], graph.starts[node + 1]
+def _adjacent(network: WalkableNetwork, node: int, other: int) -> Any:
+    low, high = network.starts[node], network.starts[node + 1]
     while low < high:
         middle = (low + high) >> 1
-        if graph.target[middle] < other:
+        if network.target[middle] < other:
             low = middle + 1
         else:
             high = middle
-    return low < graph.starts[node + 1] and graph.target[low] == other
+    return low < network.starts[node + 1] and network.target[low] == other
 
 
 @njit(cache=True, nogil=True)
 def _step(
-    graph: WalkableGraph,
+    network: WalkableNetwork,
     before: int,
     node: int,
     p: float,
@@ -111,7 +111,7 @@ def _step(
     """
     back, away = 1.0 / p, 1.0 / q
     highest, lowest = max(back, 1.0, away), min(1.0, away)
-    other = _neighbor(graph, node, state)
+    other = _neighbor(network, node, state)
     for _ in range(_TRIES):
         state = advance(state)
         level = uniform(state) * highest
@@ -119,17 +119,17 @@ def _step(
             if level < back:
                 break
         elif level < lowest or (
-            level < max(1.0, away) and level < (1.0 if _adjacent(graph, before, other) else away)
+            level < max(1.0, away) and level < (1.0 if _adjacent(network, before, other) else away)
         ):
             break
         state = advance(state)
-        other = _neighbor(graph, node, state)
+        other = _neighbor(network, node, state)
     return other, advance(state)
 
 
 @njit(cache=True, nogil=True)
 def _next(
-    graph: WalkableGraph,
+    network: WalkableNetwork,
     before: int,
     node: int,
     p: float,
@@ -137,14 +137,14 @@ def _next(
     state: np.uint64,
 ) -> Any:
     """The next node of a walk, and the state after it; `before` is -1 at its start."""
-    if before < 0 or (p == 1.0 and q == 1.0) or graph.starts[node + 1] - graph.starts[node] == 1:
-        return _neighbor(graph, node, state), advance(state)
-    return _step(graph, before, node, p, q, state)
+    if before < 0 or (p == 1.0 and q == 1.0) or network.starts[node + 1] - network.starts[node] == 1:
+        return _neighbor(network, node, state), advance(state)
+    return _step(network, before, node, p, q, state)
 
 
 @njit(cache=True, nogil=True)
 def _ends(
-    graph: WalkableGraph,
+    network: WalkableNetwork,
     nodes: Array,
     lengths: Array,
     p: float,
@@ -156,7 +156,7 @@ def _ends(
 ) -> None:
     for i in range(start, stop):
         home = nodes[i]
-        if graph.starts[home] == graph.starts[home + 1]:
+        if network.starts[home] == network.starts[home + 1]:
             continue
         state = stream(key, i)
         for _ in range(_TRIES):
@@ -164,7 +164,7 @@ def _ends(
             state = advance(state)
             before, node = np.int64(-1), np.int64(home)
             for _ in range(min(n_steps, len(lengths))):
-                after, state = _next(graph, before, node, p, q, state)
+                after, state = _next(network, before, node, p, q, state)
                 before, node = node, np.int64(after)
             if node != home:
                 out[i] = node
@@ -173,7 +173,7 @@ def _ends(
 
 @njit(cache=True, nogil=True)
 def _walks(
-    graph: WalkableGraph,
+    network: WalkableNetwork,
     nodes: Array,
     p: float,
     q: float,
@@ -187,6 +187,6 @@ def _walks(
         before, node = np.int64(-1), np.int64(nodes[i])
         out[i, 0] = node
         for step in range(1, out.shape[1]):
-            after, state = _next(graph, before, node, p, q, state)
+            after, state = _next(network, before, node, p, q, state)
             before, node = node, np.int64(after)
             out[i, step] = node

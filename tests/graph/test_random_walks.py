@@ -7,8 +7,8 @@ from scipy.stats import chisquare
 
 from mohone.graph.cooccurrence import Cooccurrence
 from mohone.graph.heat_kernel import HeatKernel
-from mohone.graph.network import Graph
-from mohone.graph.walks import poisson_lengths, walk_ends, walks, window_lengths
+from mohone.graph.network import Network
+from mohone.graph.random_walks import poisson_lengths, walk_ends, walks, window_lengths
 from tests.conftest import network_of
 
 N_DRAWS = 60_000
@@ -16,9 +16,9 @@ N_DRAWS = 60_000
 SMALL = network_of(8, (0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 3))
 
 
-def counted(edges: list[tuple[int, int]], n_nodes: int) -> Graph:
+def counted(edges: list[tuple[int, int]], n_nodes: int) -> Network:
     pairs = torch.tensor(edges)
-    return Graph.from_edges(pairs[:, 0], pairs[:, 1], n_nodes, "count")
+    return Network.from_edges(pairs[:, 0], pairs[:, 1], n_nodes, "count")
 
 
 WEIGHTED = counted([(0, 1), (0, 1), (0, 1), (1, 2), (0, 2), (2, 3), (3, 2), (3, 4), (4, 5), (5, 3)], 7)
@@ -32,14 +32,14 @@ def fits(drawn: torch.Tensor, wanted: np.ndarray) -> bool:
     return float(chisquare(counts[possible], wanted[possible] * len(drawn)).pvalue) > 1e-3
 
 
-@pytest.mark.parametrize("graph", [SMALL, WEIGHTED])
+@pytest.mark.parametrize("network", [SMALL, WEIGHTED])
 @pytest.mark.parametrize("scales", [[5.0], [0.1], [40.0], [0.5, 6.0]])
-def test_poisson_walks_draw_from_rows_of_the_heat_kernel(graph: Graph, scales: list[float]) -> None:
-    kernel = HeatKernel(graph, scales).rows(torch.arange(graph.n_nodes)).double().numpy()
+def test_poisson_walks_draw_from_rows_of_the_heat_kernel(network: Network, scales: list[float]) -> None:
+    kernel = HeatKernel(network, scales).rows(torch.arange(network.n_nodes)).double().numpy()
     for node in (0, 3):
         row = kernel[node].copy()
         row[node] = 0.0
-        drawn = walk_ends(graph, torch.full((N_DRAWS,), node), poisson_lengths(scales), key=node)
+        drawn = walk_ends(network, torch.full((N_DRAWS,), node), poisson_lengths(scales), key=node)
         row[row < 1e-9] = 0.0
         assert fits(drawn, row / row.sum())
 
@@ -51,30 +51,30 @@ def test_a_poisson_walk_is_no_other_walk() -> None:
     assert not fits(drawn, row / row.sum())
 
 
-def transition(graph: Graph, before: int, node: int, p: float, q: float) -> np.ndarray:
+def transition(network: Network, before: int, node: int, p: float, q: float) -> np.ndarray:
     """The written-out chances of the node after `before, node`."""
-    weight = torch.ones(len(graph.source)) if graph.weight is None else graph.weight
+    weight = torch.ones(len(network.source)) if network.weight is None else network.weight
     edges = {
         (a, b): w
-        for a, b, w in zip(graph.source.tolist(), graph.target.tolist(), weight.tolist(), strict=True)
+        for a, b, w in zip(network.source.tolist(), network.target.tolist(), weight.tolist(), strict=True)
     }
-    odds = np.zeros(graph.n_nodes)
+    odds = np.zeros(network.n_nodes)
     for (a, x), w in edges.items():
         if a == node:
             odds[x] = w * (1 / p if x == before else 1.0 if (before, x) in edges else 1 / q)
     return odds / odds.sum()
 
 
-@pytest.mark.parametrize("graph", [SMALL, WEIGHTED])
+@pytest.mark.parametrize("network", [SMALL, WEIGHTED])
 @pytest.mark.parametrize(("p", "q"), [(0.25, 4.0), (4.0, 0.25), (1.0, 1.0)])
-def test_second_order_walks_by_the_written_out_chances(graph: Graph, p: float, q: float) -> None:
-    starts = (~graph.isolated).nonzero().flatten().repeat(1500)
-    corpus = walks(graph, starts, 40, key=3, p=p, q=q)
+def test_second_order_walks_by_the_written_out_chances(network: Network, p: float, q: float) -> None:
+    starts = (~network.isolated).nonzero().flatten().repeat(1500)
+    corpus = walks(network, starts, 40, key=3, p=p, q=q)
     assert torch.equal(corpus[:, 0].long(), starts)
     triples = torch.stack([corpus[:, :-2], corpus[:, 1:-1], corpus[:, 2:]], 2).reshape(-1, 3).long()
     for before, node in [(0, 2), (2, 3), (3, 2), (4, 3), (5, 4)]:
         chosen = triples[(triples[:, 0] == before) & (triples[:, 1] == node), 2]
-        assert fits(chosen, transition(graph, before, node, p, q))
+        assert fits(chosen, transition(network, before, node, p, q))
 
 
 def test_walks_go_along_edges_from_all_nodes() -> None:
@@ -88,13 +88,13 @@ def test_a_node_without_neighbors_has_no_end() -> None:
 
 
 def test_a_single_edge_always_ends_at_its_other_node() -> None:
-    graph = network_of(2, (0, 1))
+    network = network_of(2, (0, 1))
     for scale in (1e-6, 5.0, 1000.0):
-        ends = walk_ends(graph, torch.tensor([0, 1] * 50), poisson_lengths([scale]), key=0)
+        ends = walk_ends(network, torch.tensor([0, 1] * 50), poisson_lengths([scale]), key=0)
         assert ends.tolist() == [1, 0] * 50
 
 
-def test_neither_threads_nor_company_change_a_draw(umls_network: Graph) -> None:
+def test_neither_threads_nor_company_change_a_draw(umls_network: Network) -> None:
     nodes = (~umls_network.isolated).nonzero().flatten().repeat(10)
     lengths = poisson_lengths([5.0])
     n_threads = torch.get_num_threads()
