@@ -202,7 +202,7 @@ class Stages:
         configs = {"netemb": self._plan.config} if self.has_netemb else {}
         configs["baseline"] = {**of_model, **self._pretrained.config}
         if self.has_infusion:
-            training = {**of_model["training"], "warmup_epochs": 0}  # Relations are never re-trained in a warm-up.
+            training = {**of_model["training"], "warmup_epochs": 0}  # Never when re-training.
             configs["infusion"] = {**of_model, "training": training, "infusion": self._config["infusion"]}
         trainer = {"trainer": self._config["trainer"]}
         return {name: _without_names({**config, **trainer}) for name, config in configs.items()}
