@@ -41,7 +41,7 @@ def _export(folder: Path, out: Path, kind: str) -> None:
     check_format(out)
     job = open_job(folder)
     if kind == "network":
-        if not job.stages.has_netemb:
+        if not job.has_network:
             raise DataError(f"{folder} must be a job with a network embedding, but has none.")
         vectors = job.network_vectors
     else:

@@ -70,7 +70,8 @@ def _map(folder: Path, entity: str, labels: Path | None) -> Any:
     names = list(job.kg.entities.names)
     readable = _readable(names, labels)
     entity_id = _find(entity, names, readable)
-    neighbors = job.network_neighbors[entity_id, : selection["neighbors"]]
+    metric = job.result["config"]["infusion"]["metric"]
+    neighbors = job.space.nearest(selection["neighbors"], metric).rows[entity_id]
     before, after = (model.entity_vectors.cpu() for model in (job.baseline, job.model))
     return map_figure(before, after, entity_id, neighbors, readable)
 

@@ -7,9 +7,10 @@ import logging
 import sys
 from pathlib import Path
 
-from mohone.core.config import LAST_SEED, Plain, compose_plain
-from mohone.core.errors import ConfigError, MohoneError, require_int
+from mohone.core.config import Plain
+from mohone.core.errors import ConfigError, MohoneError, require_choice, require_int
 from mohone.core.files import check_writable
+from mohone.experiment.configuration import LAST_SEED, compose_plain
 
 _NO_DATASET = "dataset=folder"  # The usual one would suggest its own size.
 
@@ -36,19 +37,20 @@ def _export(file: Path, out: Path, delimiter: str, config: Plain) -> None:
     import pytorch_lightning as pl
     import torch
 
+    from mohone.core.config import build
     from mohone.core.named_vectors import check_format, write_vectors
     from mohone.core.runtime import prepare_process
     from mohone.data.knowledge_graph import Vocabulary
     from mohone.data.reading import read_edges
-    from mohone.experiment.networks import NetworkPlan
     from mohone.experiment.trainers import TrainerFactory
-    from mohone.graph.network import Network
+    from mohone.graph.network import WEIGHTINGS, Network
 
     prepare_process(config)
     seed = require_int("seed", config["seed"], 0, LAST_SEED)
-    plan = NetworkPlan(config)
-    if not plan.is_wanted:
+    weighting = require_choice("network.weighting", config["network"]["weighting"], WEIGHTINGS)
+    if not config["netemb"]:
         raise ConfigError("`netemb` must be a network embedding, but is none.")
+    embedding = build("netemb", config["netemb"])
     check_format(out)
     check_writable(out.parent)
     triples = read_edges(file, delimiter).triples
@@ -56,14 +58,14 @@ def _export(file: Path, out: Path, delimiter: str, config: Plain) -> None:
     ends = torch.tensor([[names.ids[h], names.ids[t]] for h, _, t in triples], dtype=torch.int64)
     if not triples:
         raise ConfigError(f"{file} must hold edges, but is empty.")
-    network = Network.from_edges(ends[:, 0], ends[:, 1], len(names), plan.weighting)
-    plan.check_size(len(names))
+    network = Network.from_edges(ends[:, 0], ends[:, 1], len(names), weighting)
+    embedding.learner.objective_for(len(names))
     logging.info("%d nodes, %d edges, %d isolated", len(names), network.n_edges, int(network.isolated.sum()))
     pl.seed_everything(seed, verbose=False)
-    vectors, info = plan.learn(network, TrainerFactory(config["trainer"], out.parent), seed)
+    vectors, notes = embedding.fit(network, TrainerFactory(config["trainer"], out.parent), seed)
     write_vectors(out, names.names, vectors)
-    loss = info["loss"]
-    logging.info("%s objective, loss %s nats; wrote %s", info["objective"], loss and f"{loss:.3f}", out)
+    loss = notes["loss"]
+    logging.info("%s objective, loss %s nats; wrote %s", notes["objective"], loss and f"{loss:.3f}", out)
 
 
 if __name__ == "__main__":

@@ -9,21 +9,15 @@ import pytest
 import torch
 from hypothesis import settings
 
+from mohone.core.nearest import nearest_neighbors
 from mohone.core.runtime import quiet_lightning
 from mohone.data import KnowledgeGraph, PackagedDataset
-from mohone.data.knowledge_graph import build_knowledge_graph
-from mohone.data.reading import TripleFile
 from mohone.graph.network import Network
+from tests.helpers.graphs import BASE, kg_of, write_folder
 
 settings.register_profile("quick", max_examples=25, deadline=None, derandomize=True)
 settings.load_profile("quick")
 quiet_lightning()
-
-BASE = {
-    "train": ["a r b", "b r c", "c r d", "d s a", "a s c", "b s d"],
-    "valid": ["a r c"],
-    "test": ["b r d"],
-}
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -52,25 +46,8 @@ def base() -> KnowledgeGraph:
     return kg_of(BASE)
 
 
-def write_folder(folder: Path, splits: dict[str, list[str]]) -> Path:
-    """Write splits given as lines with blanks between the fields."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for split, lines in splits.items():
-        text = "".join(line.replace(" ", "\t") + "\n" for line in lines)
-        (folder / f"{split}.txt").write_text(text, encoding="utf-8")
-    return folder
-
-
-def kg_of(splits: dict[str, list[str]]) -> KnowledgeGraph:
-    """A data set of splits given as lines with blanks between the fields."""
-    files = {
-        split: TripleFile([tuple(line.split(" ")) for line in lines], 0)  # type: ignore[misc]
-        for split, lines in splits.items()
-    }
-    return build_knowledge_graph("base", files)
-
-
-def network_of(n_nodes: int, *edges: tuple[int, int]) -> Network:
-    """A graph of these edges."""
-    triples = torch.tensor([(a, 0, b) for a, b in edges], dtype=torch.int64).reshape(-1, 3)
-    return Network.from_triples(triples, n_nodes)
+@pytest.fixture(scope="session")
+def nearest(umls: KnowledgeGraph) -> torch.Tensor:
+    """Six neighbours of each entity, as good as any."""
+    torch.manual_seed(5)
+    return nearest_neighbors(torch.randn(umls.n_entities, 8), 6).rows

@@ -8,7 +8,7 @@ import torch
 
 from bench.networks import cli, graphs, quality
 from mohone.graph.heat_kernel import HeatKernel
-from tests.conftest import network_of
+from tests.helpers.graphs import network_of
 
 
 def test_held_out_edges_are_edges_and_the_others_are_none() -> None:

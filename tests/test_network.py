@@ -50,7 +50,7 @@ def test_triples_and_the_order_of_lines_give_the_same(edges: Path, tmp_path: Pat
         (["--export", "o.npz", "netemb=nosuch"], "Could not find 'netemb/nosuch'"),
         (["--export", "o.npz", "netemb.dimm=3"], "dimm"),
         (["--export", "o.npz", "netemb.scale=[]"], "`netemb.scale` must have a value, but is empty."),
-        (["--export", "o.npz", "graph.weighting=sum"], "`graph.weighting` must be one of binary, count"),
+        (["--export", "o.npz", "graph.weighting=sum"], "`network.weighting` must be one of binary, count"),
         (["--export", "o.npz", "sparse=scipy"], "`sparse` must be one of torch, torch_sparse"),
     ],
 )

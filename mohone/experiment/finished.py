@@ -8,12 +8,13 @@ from pathlib import Path
 
 from torch import Tensor
 
-from mohone.core.config import Plain, build
+from mohone.core.config import Plain
 from mohone.core.errors import DataError
 from mohone.core.runtime import prepare_process
 from mohone.data import KnowledgeGraph
-from mohone.experiment.stages import Stage, Stages
-from mohone.experiment.trainers import TrainerFactory
+from mohone.experiment.plan import make_plan
+from mohone.experiment.stages.runner import Runner
+from mohone.infusion import NetworkSpace
 from mohone.kge import KGEModel
 from mohone.reporting.results import read_finished
 
@@ -24,48 +25,51 @@ class FinishedJob:
 
     Attributes:
         result: as it was written.
-        kg: the data set.
-        stages: of the job.
+        runner: of the job's stages.
     """
 
     result: Plain
-    kg: KnowledgeGraph
-    stages: Stages
+    runner: Runner
+
+    @property
+    def kg(self) -> KnowledgeGraph:
+        """The data set."""
+        return self.runner.kg
 
     @property
     def is_infused(self) -> bool:
         """Had it an infusion, whatever validation chose?"""
         return "infusion" in self.result["stages"]
 
+    @property
+    def has_network(self) -> bool:
+        """Had it a network embedding?"""
+        return "netemb" in self.result["stages"]
+
     @cached_property
     def baseline(self) -> KGEModel:
         """The model before the infusion."""
-        return self.stages.read_model(self._baseline)
+        model: KGEModel = self.runner.read(self.runner.baseline)
+        return model
 
     @cached_property
     def model(self) -> KGEModel:
         """What the job came to: the infused model, or the baseline where there was no infusion."""
         if not self.is_infused:
             return self.baseline
-        return self.stages.read_model(self.stages.infusion(self._netemb, self._baseline))
+        model: KGEModel = self.runner.read(self.runner.infusion)
+        return model
+
+    @cached_property
+    def space(self) -> NetworkSpace:
+        """The network, and where its embedding puts the entities."""
+        space: NetworkSpace = self.runner.read(self.runner.network)
+        return space
 
     @property
     def network_vectors(self) -> Tensor:
         """The network embedding: `(n_entities, dim)`."""
-        return self.stages.read_vectors(self._netemb)
-
-    @property
-    def network_neighbors(self) -> Tensor:
-        """Each entity's nearest in network space, nearest first, -1: none; `(n_entities, k)`."""
-        return self.stages.neighbors(self._netemb).rows
-
-    @cached_property
-    def _netemb(self) -> Stage:
-        return self.stages.netemb()
-
-    @cached_property
-    def _baseline(self) -> Stage:
-        return self.stages.baseline()
+        return self.space.vectors
 
 
 def open_job(folder: Path) -> FinishedJob:
@@ -79,8 +83,9 @@ def open_job(folder: Path) -> FinishedJob:
     if not config["store_dir"]:
         raise DataError(f"{folder} must be a job's own folder, but is a copy that knows no `store_dir`.")
     prepare_process(config)
-    kg: KnowledgeGraph = build("dataset", config["dataset"]).load()
-    stages = Stages(config, kg, TrainerFactory(config["trainer"], folder))
-    if stages.keys != {name: stage["key"] for name, stage in result["stages"].items()}:
+    plan = make_plan(config, folder)
+    runner = Runner(plan, plan.dataset.load())
+    runner.check()
+    if runner.keys != {name: stage["key"] for name, stage in result["stages"].items()}:
         raise DataError(f"{folder} must be a job on the data as they are now, but they have changed since.")
-    return FinishedJob(result, kg, stages)
+    return FinishedJob(result, runner)

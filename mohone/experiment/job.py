@@ -8,16 +8,16 @@ from pathlib import Path
 
 from omegaconf import OmegaConf
 
-from mohone.core.config import Plain, build
+from mohone.core.config import Plain
 from mohone.core.files import write_json, write_text
 from mohone.core.runtime import prepare_process
 from mohone.data import KnowledgeGraph
 from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.evaluation.metrics import report, tie_warning
 from mohone.evaluation.significance import compare
-from mohone.experiment.loggers import JobLogger
-from mohone.experiment.stages import Stage, Stages
-from mohone.experiment.trainers import TrainerFactory
+from mohone.experiment.plan import make_plan
+from mohone.experiment.stages.base import Trained
+from mohone.experiment.stages.runner import Runner, describe
 from mohone.kge import KGEModel
 from mohone.reporting.jobs import job_table
 from mohone.reporting.results import RESULT, describe_job, finished, versions, write_ranks
@@ -41,44 +41,42 @@ def run_job(config: Plain, folder: Path, sweep: str | None = None) -> Plain:
         OccupiedError: the folder holds the result of another job.
     """
     prepare_process(config)
-    kg: KnowledgeGraph = build("dataset", config["dataset"]).load()
+    plan = make_plan(config, folder)
+    kg: KnowledgeGraph = plan.dataset.load()
     for line in kg.report.lines():
         log.info("%s", line)
-    logger: JobLogger = build("logger", config["logger"])
-    stages = Stages(config, kg, TrainerFactory(config["trainer"], folder, logger))
-    if done := finished(folder, stages.keys):
+    runner = Runner(plan, kg)
+    runner.check()
+    if done := finished(folder, runner.keys):
         log.info("skipped: this job has ended before, in %s", folder)
         return done
     write_text(folder / CONFIG, OmegaConf.to_yaml(OmegaConf.create(config)))
     result = None
-    logger.open(folder, config, sweep)
+    plan.logger.open(folder, config, sweep)
     try:
-        result = _run(config, kg, stages, folder)
+        result = _run(runner, folder)
     finally:
-        logger.close(result)
+        plan.logger.close(result)
     write_json(folder / RESULT, result)
     for line in job_table(result):
         log.info("%s", line)
     return result
 
 
-def _run(config: Plain, kg: KnowledgeGraph, stages: Stages, folder: Path) -> Plain:
+def _run(runner: Runner, folder: Path) -> Plain:
     """Train what is not in the store, and evaluate."""
-    trained: dict[str, Stage] = {}
-    if stages.has_netemb:
-        trained["netemb"] = stages.netemb()
-    trained["baseline"] = stages.baseline()
-    models = {"baseline": stages.read_model(trained["baseline"])}
-    if stages.has_infusion:
-        trained["infusion"] = stages.infusion(trained["netemb"], trained["baseline"])
-        models["infused"] = stages.read_model(trained["infusion"])
+    trained = {name: runner.run(stage) for name, stage in runner.stages.items()}
+    models = {"baseline": runner.read(runner.baseline)}
+    if runner.plan.has_infusion:
+        models["infused"] = runner.read(runner.infusion)
 
     start = time.perf_counter()
-    figures = _evaluate(kg, models, folder)
-    seconds = {name: stage.seconds for name, stage in trained.items()}
+    figures = _evaluate(runner.kg, models, folder)
+    seconds = {name: each.seconds for name, each in trained.items()}
     seconds["evaluation"] = time.perf_counter() - start
 
-    result = {**describe_job(config, "ok"), **_describe_run(kg, trained), **figures}
+    config = runner.plan.config
+    result = {**describe_job(config, "ok"), **_describe_run(runner, trained), **figures}
     return result | {"seconds": seconds, "versions": versions(), "config": config}
 
 
@@ -102,8 +100,10 @@ def _evaluate(kg: KnowledgeGraph, models: dict[str, KGEModel], folder: Path) -> 
     return out
 
 
-def _describe_run(kg: KnowledgeGraph, trained: dict[str, Stage]) -> Plain:
+def _describe_run(runner: Runner, trained: dict[str, Trained]) -> Plain:
     """The data set, what was chosen on validation, and what each stage noted, without its curves."""
+    kg, infusion = runner.kg, runner.plan.infusion
+    last = list(trained.values())[-1]
     return {
         "dataset": {
             "name": kg.name,
@@ -115,11 +115,9 @@ def _describe_run(kg: KnowledgeGraph, trained: dict[str, Stage]) -> Plain:
             "n_test": len(kg.test),
             "report": kg.report.to_dict(),
         },
-        "selection": trained["infusion"].info["selection"] if "infusion" in trained else None,
-        "stages": {
-            name: {"key": stage.key}
-            | {k: v for k, v in stage.info.items() if isinstance(v, int | float | str)}
-            for name, stage in trained.items()
-        },
-        "reused": [name for name, stage in trained.items() if stage.reused],
+        "valid_mrr": last.notes["valid_mrr"],
+        "control": infusion is not None and infusion.is_control,
+        "selection": trained["infusion"].notes["selection"] if "infusion" in trained else None,
+        "stages": describe(trained),
+        "reused": [name for name, each in trained.items() if each.reused],
     }

@@ -21,7 +21,13 @@ CURVES = "curves"
 
 
 class JobLogger:
-    """One job's: opened before its stages, closed whatever happens. This one logs nothing."""
+    """One job's: opened before its stages, closed whatever happens. This one logs nothing.
+
+    Attributes:
+        is_open: may curves be logged now? A finished job that is opened again logs nothing.
+    """
+
+    is_open = False
 
     def open(self, folder: Path, config: Plain, sweep: str | None) -> None:
         """Begin.
@@ -35,6 +41,7 @@ class JobLogger:
             ConfigError: something to log with is not installed.
         """
         self.folder, self.config, self.sweep = folder, config, sweep
+        self.is_open = True
 
     def curves(self, stage: str) -> Logger | None:  # noqa: ARG002
         """What Lightning logs a stage with; None: nothing."""
@@ -102,7 +109,7 @@ class WeightsAndBiases(JobLogger):
     def open(self, folder: Path, config: Plain, sweep: str | None) -> None:
         """Start the run, named `MODEL-NETEMB-sSEED`, in the group of its sweep."""
         super().open(folder, config, sweep)
-        names = {group: config[group]["name"] for group in ("kge_model", "netemb", "infusion", "dataset")}
+        names = config["choices"]
         infusion = "" if names["infusion"] in ("retrofit", "none") else f"-{names['infusion']}"
         self._run = _start_run(
             self.project,
@@ -110,7 +117,7 @@ class WeightsAndBiases(JobLogger):
             self.mode,
             group=sweep,
             name=f"{names['kge_model']}-{names['netemb']}{infusion}-s{config['seed']}",
-            tags=[names["dataset"], config["recipe"]],
+            tags=[names["dataset"], names["recipe"]],
             config=config,
         )
 

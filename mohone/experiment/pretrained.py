@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
+from torch import Tensor
 
 from mohone.core.config import Plain
 from mohone.core.errors import DataError, require_bool
@@ -17,41 +19,30 @@ from mohone.kge import KGEModel
 log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True)
 class Pretrained:
-    """The group `pretrained` of a configuration, with its file read and checked.
+    """The group `pretrained` of a configuration.
 
-    Args:
-        node: `file`, of vectors and their names, or None; `frozen`: do they stay as they are?
-        names: of all entities, in the order of their ids.
-
-    Raises:
-        DataError: a file that cannot be read, or an entity that it lacks.
+    Attributes:
+        path: a file of vectors and their names; None: there is none.
+        frozen: do they stay as they are while the rest is trained?
     """
 
-    def __init__(self, node: Plain, names: Sequence[str]) -> None:
-        self.frozen = require_bool("pretrained.frozen", node["frozen"])
-        self.path = Path(node["file"]) if node["file"] is not None else None
-        if self.path is None:
-            return
-        if not self.path.is_file():
-            raise DataError(f"`pretrained.file` must be a file, but {self.path} is none.")
-        given, vectors = read_vectors(self.path)
-        places = {name: i for i, name in enumerate(given)}
-        if len(places) < len(given):
-            twice = next(name for i, name in enumerate(given) if places[name] != i)
-            raise DataError(f"{self.path} must have one vector for each name, but has several for {twice!r}.")
-        missing = [name for name in names if name not in places]
-        if missing:
-            others = f" and {len(missing) - 1} others" if len(missing) > 1 else ""
-            raise DataError(
-                f"{self.path} must have a vector for each entity, but has none for {missing[0]!r}{others}."
-            )
-        if extra := len(places.keys() - set(names)):
-            log.warning("%s: %d names are no entities of the data set, and are passed over", self.path, extra)
-        if not torch.isfinite(vectors).all():
-            bad = given[int((~torch.isfinite(vectors)).any(1).nonzero()[0])]
-            raise DataError(f"{self.path} must have finite numbers, but the vector of {bad!r} has others.")
-        self.vectors = vectors[torch.tensor([places[name] for name in names])]
+    path: Path | None = None
+    frozen: bool = True
+
+    @classmethod
+    def from_config(cls, node: Plain) -> Pretrained:
+        """Check the group.
+
+        Raises:
+            ConfigError, DataError: a value that cannot be, a file that is not there.
+        """
+        frozen = require_bool("pretrained.frozen", node["frozen"])
+        path = Path(str(node["file"])) if node["file"] is not None else None
+        if path is not None and not path.is_file():
+            raise DataError(f"`pretrained.file` must be a file, but {path} is none.")
+        return cls(path, frozen)
 
     @property
     def config(self) -> Plain:
@@ -61,20 +52,44 @@ class Pretrained:
         digest = hashlib.sha256(self.path.read_bytes()).hexdigest()
         return {"pretrained": {"sha256": digest, "frozen": self.frozen}}
 
-    def put(self, model: KGEModel) -> None:
+    def put(self, model: KGEModel, names: Sequence[str]) -> None:
         """Write the vectors into the model's first entity table, and freeze it if they are to stay.
 
+        Args:
+            model: has a row for each of the names.
+            names: of all entities, in the order of their ids.
+
         Raises:
-            DataError: vectors of another width.
+            DataError: a file that cannot be read, an entity that it lacks, vectors of another width.
         """
         if self.path is None:
             return
+        vectors = _rows_of(self.path, names)
         table = model.entity_table
         width = table[0].numel()
-        if self.vectors.shape[1] != width:
+        if vectors.shape[1] != width:
             raise DataError(
                 f"{self.path} must have vectors of {width} numbers for this model, but has them of "
-                f"{self.vectors.shape[1]}."
+                f"{vectors.shape[1]}."
             )
-        table.data.copy_(self.vectors.view_as(table))
+        table.data.copy_(vectors.view_as(table))
         table.requires_grad_(not self.frozen)
+
+
+def _rows_of(path: Path, names: Sequence[str]) -> Tensor:
+    """The vectors of these names in a file, in their order: `(len(names), width)`."""
+    given, vectors = read_vectors(path)
+    places = {name: i for i, name in enumerate(given)}
+    if len(places) < len(given):
+        twice = next(name for i, name in enumerate(given) if places[name] != i)
+        raise DataError(f"{path} must have one vector for each name, but has several for {twice!r}.")
+    missing = [name for name in names if name not in places]
+    if missing:
+        more = {1: "", 2: " and 1 other"}.get(len(missing), f" and {len(missing) - 1} others")
+        raise DataError(f"{path} must have a vector for each entity, but has none for {missing[0]!r}{more}.")
+    if extra := len(places.keys() - set(names)):
+        log.warning("%s: %d names are no entities of the data set, and are passed over", path, extra)
+    if not torch.isfinite(vectors).all():
+        bad = given[int((~torch.isfinite(vectors)).any(1).nonzero()[0])]
+        raise DataError(f"{path} must have finite numbers, but the vector of {bad!r} has others.")
+    return vectors[torch.tensor([places[name] for name in names])]

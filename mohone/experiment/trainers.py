@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import pytorch_lightning as pl
 import torch
+from hydra.utils import get_object
 from lightning_fabric.utilities.exceptions import MisconfigurationException
 from pytorch_lightning.callbacks import Callback, TQDMProgressBar
 
@@ -51,13 +52,14 @@ class TrainerFactory:
     """Makes the Trainer of a stage from the `trainer` group.
 
     Args:
-        trainer: keyword arguments of Lightning's Trainer.
+        trainer: Lightning's Trainer, or a class like it, as `_target_`, and its keyword arguments.
         folder: the job's.
         logger: where curves go while a stage is trained, if in one process; None: nowhere.
     """
 
     def __init__(self, trainer: Plain, folder: Path, logger: JobLogger | None = None) -> None:
-        self.arguments = {key: value for key, value in trainer.items() if key != "name"}
+        self._make: Callable[..., pl.Trainer] = get_object(str(trainer["_target_"]))
+        self.arguments = {key: value for key, value in trainer.items() if key != "_target_"}
         for key in _OURS:
             if key in self.arguments:
                 raise ConfigError(f"`trainer.{key}` must be left out, for stages set their own, but is set.")
@@ -122,9 +124,10 @@ class TrainerFactory:
         if several:
             os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")  # Of hints that are none for us.
             callbacks = [Worker(), *callbacks]
-        curves = self.logger.curves(stage) if logged and not several else None
+        is_logged = logged and not several and self.logger.is_open
+        curves = self.logger.curves(stage) if is_logged else None
         try:
-            return pl.Trainer(
+            return self._make(
                 **{"enable_checkpointing": False, **self.arguments, **arguments},
                 callbacks=[*callbacks, *bar],
                 logger=curves or False,

@@ -7,7 +7,7 @@ from pytorch_lightning.callbacks import BaseFinetuning
 from torch import Tensor
 from torch.optim import Optimizer
 
-from mohone.infusion.retrofit import retrofit
+from mohone.infusion.retrofit import Pull, retrofit
 from mohone.kge import KGEModel
 from mohone.training.module import KGEModule
 
@@ -20,23 +20,13 @@ class RetrofitCallback(BaseFinetuning):
 
     Args:
         neighbors: `(n_entities, k)`, see `nearest_neighbors`.
-        beta: total pull of the neighbours.
-        alpha: pull of the baseline's vector.
-        iterations: of the update.
+        pull: how strongly they pull.
         thaw_epoch: the epoch from which entities are trained again; None: never.
     """
 
-    def __init__(
-        self,
-        neighbors: Tensor,
-        beta: float,
-        alpha: float,
-        iterations: int,
-        thaw_epoch: int | None = None,
-    ) -> None:
+    def __init__(self, neighbors: Tensor, pull: Pull, thaw_epoch: int | None = None) -> None:
         super().__init__()
-        self.neighbors, self.beta, self.alpha = neighbors, beta, alpha
-        self.iterations, self.thaw_epoch = iterations, thaw_epoch
+        self.neighbors, self.pull, self.thaw_epoch = neighbors, pull, thaw_epoch
 
     def freeze_before_training(self, pl_module: pl.LightningModule) -> None:
         """Called by Lightning before the optimiser exists."""
@@ -46,7 +36,7 @@ class RetrofitCallback(BaseFinetuning):
     def retrofit_and_freeze(self, model: KGEModel) -> None:
         """Move the entity tables of a model, and let nothing else move them."""
         for table in model.entity_parameters().values():
-            table.data.copy_(retrofit(table.data, self.neighbors, self.beta, self.alpha, self.iterations))
+            table.data.copy_(retrofit(table.data, self.neighbors, self.pull))
             table.requires_grad_(False)
 
     def finetune_function(

@@ -13,6 +13,7 @@ The map contracts by `beta / (alpha + beta)`, hence both have the same, only fix
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import chain
 
 import torch
@@ -22,68 +23,75 @@ from mohone.core.errors import require_float, require_int
 from mohone.core.sparse import csr_matrix, spmm
 
 
-def retrofit(
-    vectors: Tensor,
-    neighbors: Tensor,
-    beta: float,
-    alpha: float = 1.0,
-    iterations: int = 10,
-) -> Tensor:
+@dataclass(frozen=True)
+class Pull:
+    """How strongly a row is drawn towards its neighbours.
+
+    Attributes:
+        beta: total pull of the neighbours, >= 0; 0 changes nothing.
+        alpha: pull of the row's own first value, > 0.
+        iterations: of the update; the paper's 10 leave an error of at most `(beta / (alpha + beta))^10`.
+
+    Raises:
+        ConfigError: a value that cannot be.
+    """
+
+    beta: float
+    alpha: float = 1.0
+    iterations: int = 10
+
+    def __post_init__(self) -> None:
+        require_float("infusion.beta", self.beta)
+        require_float("infusion.alpha", self.alpha, strict=True)
+        require_int("infusion.iterations", self.iterations, 1)
+
+
+def retrofit(vectors: Tensor, neighbors: Tensor, pull: Pull) -> Tensor:
     """Draw each row towards its neighbours' rows.
 
     Args:
         vectors: `(n, ...)`, the paper's q^; any shape of row.
         neighbors: `(n, k)` row numbers; -1, at the end of a row: none. A row without any stays as it is.
-        beta: total pull of the neighbours, >= 0; 0 changes nothing.
-        alpha: pull of the row's own first value, > 0.
-        iterations: of the update; the paper's 10 leave an error of at most `(beta / (alpha + beta))^10`.
+        pull: how strongly.
 
     Returns:
         a new tensor like `vectors`.
+
+    Example:
+        >>> corners = torch.eye(2)
+        >>> each_other = torch.tensor([[1], [0]])
+        >>> retrofit(corners, each_other, Pull(beta=1.0, iterations=50))
+        tensor([[0.6667, 0.3333],
+                [0.3333, 0.6667]])
     """
     now = vectors
-    for now in retrofit_steps(vectors, neighbors, beta, alpha, iterations):  # noqa: B007
+    for now in retrofit_steps(vectors, neighbors, pull):  # noqa: B007
         pass
     return now
 
 
-def retrofit_steps(
-    vectors: Tensor, neighbors: Tensor, beta: float, alpha: float, iterations: int
-) -> Iterator[Tensor]:
+def retrofit_steps(vectors: Tensor, neighbors: Tensor, pull: Pull) -> Iterator[Tensor]:
     """The vectors after each iteration of `retrofit`."""
-    beta, alpha = check_pulls(beta, alpha)
-    require_int("infusion.iterations", iterations, 1)
     neighbors = neighbors.to(vectors.device)
     first = vectors.detach().reshape(len(vectors), -1)
-    if beta == 0 or neighbors.shape[1] == 0:
-        yield from (vectors.detach().clone() for _ in range(iterations))
+    if pull.beta == 0 or neighbors.shape[1] == 0:
+        yield from (vectors.detach().clone() for _ in range(pull.iterations))
         return
-    pull = neighbor_matrix(neighbors, beta / (alpha + beta))
+    beta, alpha = float(pull.beta), float(pull.alpha)
+    matrix = neighbor_matrix(neighbors, beta / (alpha + beta))
     alone = neighbors[:, :1] < 0
     anchor = first * torch.where(alone, 1.0, alpha / (alpha + beta))
     now = first
-    for _ in range(iterations):
-        now = spmm(pull, now).add_(anchor)
+    for _ in range(pull.iterations):
+        now = spmm(matrix, now).add_(anchor)
         yield now.reshape(vectors.shape).to(vectors.dtype)
 
 
-def check_pulls(beta: object, alpha: object) -> tuple[float, float]:
-    """Both as floats.
-
-    Raises:
-        ConfigError: unless beta >= 0 and alpha > 0.
-    """
-    return (
-        require_float("infusion.beta", beta),
-        require_float("infusion.alpha", alpha, strict=True),
-    )
-
-
-def objective(vectors: Tensor, first: Tensor, neighbors: Tensor, beta: float, alpha: float = 1.0) -> float:
+def objective(vectors: Tensor, first: Tensor, neighbors: Tensor, pull: Pull) -> float:
     """The paper's eq. 3: `sum_i alpha |q_i - q^_i|^2 + sum_j beta_ij |q_i - q_j|^2`."""
     vectors, first = vectors.flatten(1), first.flatten(1)
-    total = alpha * float((vectors - first).square().sum())
-    pulls = beta / (neighbors >= 0).sum(1).clamp(min=1)
+    total = pull.alpha * float((vectors - first).square().sum())
+    pulls = pull.beta / (neighbors >= 0).sum(1).clamp(min=1)
     for column in neighbors.T:
         linked = column >= 0
         squares = (vectors[linked] - vectors[column[linked]]).square().sum(1)
@@ -91,12 +99,10 @@ def objective(vectors: Tensor, first: Tensor, neighbors: Tensor, beta: float, al
     return total
 
 
-def objective_curve(
-    first: Tensor, neighbors: Tensor, beta: float, alpha: float, iterations: int
-) -> list[float]:
+def objective_curve(first: Tensor, neighbors: Tensor, pull: Pull) -> list[float]:
     """The objective before the update and after each of its iterations: `iterations + 1` values."""
-    steps = chain([first], retrofit_steps(first, neighbors, beta, alpha, iterations))
-    return [objective(step, first, neighbors, beta, alpha) for step in steps]
+    steps = chain([first], retrofit_steps(first, neighbors, pull))
+    return [objective(step, first, neighbors, pull) for step in steps]
 
 
 def neighbor_matrix(neighbors: Tensor, total: float) -> Tensor:

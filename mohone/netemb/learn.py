@@ -1,10 +1,11 @@
-"""The one learner of network embeddings: F such that softmax(F F^T) predicts the neighbourhoods."""
+"""A network embedding: what N(u) is, and the one learner of F such that softmax(F F^T) predicts it."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import pytorch_lightning as pl
 import torch
@@ -23,32 +24,32 @@ MOST_EXACT = 50_000  # Nodes up to which a matrix of all pairs is held: 5 GB in 
 
 
 @dataclass(frozen=True)
-class LearnSettings:
+class Learner:
     """How an embedding is learned.
 
     Attributes:
         dim: columns of F.
         objective: `exact` (whole rows), `sampled` (draws), or `auto`: exact up to 50,000 nodes.
+        min_epochs: at least so many passes over the nodes.
+        min_steps: at least so many steps: small networks need many passes, large ones few.
         lr: the first learning rate of the exact objective (Adam).
         batch_size: nodes of a step of the exact objective.
-        min_epochs: at least so many passes over the nodes.
-        min_steps: at least so many steps: small graphs need many passes, large ones few.
         sampled_lr: the first learning rate of the sampled objective (Adagrad).
         sampled_batch_size: nodes of a step of the sampled objective.
         n_draws: of each node and pass, by the sampled objective.
         n_negatives: of each step of the sampled objective.
     """
 
-    dim: int
-    objective: str
-    lr: float
-    batch_size: int
-    min_epochs: int
-    min_steps: int
-    sampled_lr: float
-    sampled_batch_size: int
-    n_draws: int
-    n_negatives: int
+    dim: int = 100
+    objective: str = "auto"
+    min_epochs: int = 10
+    min_steps: int = 1000
+    lr: float = 0.01
+    batch_size: int = 256
+    sampled_lr: float = 0.1
+    sampled_batch_size: int = 1024
+    n_draws: int = 16
+    n_negatives: int = 512
 
     def __post_init__(self) -> None:
         require_choice("netemb.objective", self.objective, OBJECTIVES)
@@ -62,7 +63,7 @@ class LearnSettings:
         """`exact` or `sampled`.
 
         Raises:
-            ConfigError: if the exact one is asked for and the graph is too large for it.
+            ConfigError: if the exact one is asked for and the network is too large for it.
         """
         fits = n_nodes <= MOST_EXACT
         if self.objective == "exact" and not fits:
@@ -73,11 +74,42 @@ class LearnSettings:
         return "exact" if fits and self.objective != "sampled" else "sampled"
 
 
+@dataclass(frozen=True)
+class NetworkEmbedding:
+    """What is learned on a network, and how.
+
+    Attributes:
+        neighborhood: what N(u) is.
+        learner: how F is learned.
+    """
+
+    neighborhood: Neighborhood
+    learner: Learner = field(default_factory=Learner)
+
+    def fit(
+        self, network: Network, make_trainer: Callable[..., pl.Trainer], seed: int
+    ) -> tuple[Tensor, dict[str, Any]]:
+        """The `(n_nodes, dim)` vectors, and what is to be noted of them.
+
+        Raises:
+            ConfigError: see `Learner.objective_for`.
+            TrainingError: the loss is not finite.
+        """
+        vectors, history = learn(network, self.neighborhood, make_trainer, self.learner, seed)
+        return vectors, {
+            "n_edges": network.n_edges,
+            "n_isolated": int(network.isolated.sum()),
+            "objective": self.learner.objective_for(network.n_nodes),
+            "loss": history[-1]["loss"] if history else None,
+            "history": history,
+        }
+
+
 def learn(
     network: Network,
     neighborhood: Neighborhood,
     make_trainer: Callable[..., pl.Trainer],
-    settings: LearnSettings,
+    settings: Learner,
     seed: int,
 ) -> tuple[Tensor, list[dict[str, float]]]:
     """Learn an embedding of all nodes.

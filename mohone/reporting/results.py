@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mohone import __version__
-from mohone.core.config import Plain
+from mohone.core.config import CHOICES, Plain
 from mohone.core.errors import DataError, OccupiedError
 from mohone.core.files import read_json, replacing, write_json
 
@@ -35,20 +35,15 @@ def describe_job(config: Plain, status: str, error: str | None = None) -> Plain:
         status: `ok` or `failed`.
         error: the traceback of a failed job.
     """
+    choices = config.get(CHOICES, {})
     return {
         "schema": SCHEMA,
         "status": status,
         "error": error,
-        "dataset": {"name": _name(config, "dataset")},
-        **{group: _name(config, group) for group in ("kge_model", "netemb", "infusion", "training")},
-        "recipe": config.get("recipe"),
+        "dataset": {"name": choices.get("dataset")},
+        **{group: choices.get(group) for group in ("kge_model", "netemb", "infusion", "training", "recipe")},
         "seed": config.get("seed"),
     }
-
-
-def _name(config: Plain, group: str) -> str:
-    node = config.get(group)
-    return str(node.get("name")) if isinstance(node, dict) else str(node)
 
 
 def versions() -> dict[str, str]:

@@ -4,5 +4,6 @@ from mohone.training.k_vs_all import KvsAll
 from mohone.training.negative_sampling import NegativeSampling
 from mohone.training.objective import Objective
 from mohone.training.one_vs_all import OneVsAll
+from mohone.training.settings import Fit, Training
 
-__all__ = ["KvsAll", "NegativeSampling", "Objective", "OneVsAll"]
+__all__ = ["Fit", "KvsAll", "NegativeSampling", "Objective", "OneVsAll", "Training"]

@@ -28,9 +28,9 @@ class KvsAll(QueryObjective):
         super().__init__(**regularisation)  # type: ignore[arg-type]
         self.loss_name = require_choice("training.loss", loss, LOSSES)
 
-    def examples(self, kg: KnowledgeGraph) -> QueryExamples:
+    def examples(self, kg: KnowledgeGraph, relation_block: int = 1) -> QueryExamples:
         """The distinct queries of both sides."""
-        return QueryExamples(kg, None, self.relation_block)
+        return QueryExamples(kg, None, self.relation_block or relation_block)
 
     def loss(self, model: KGEModel, batch: QueryBatch) -> Tensor:
         """The mean over the queries of both sides."""

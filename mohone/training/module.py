@@ -1,67 +1,23 @@
-"""The LightningModule and the DataModule that train any KGE model under any objective."""
+"""The LightningModule that trains any KGE model under any objective."""
 
 from __future__ import annotations
 
 import contextlib
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import pytorch_lightning as pl
 import torch
 from torch import Tensor
-from torch.optim.lr_scheduler import LambdaLR
-from torch.utils.data import DataLoader, IterableDataset
 
-from mohone.core.errors import TrainingError, require_choice, require_float, require_int
-from mohone.data import KnowledgeGraph
+from mohone.core.errors import ConfigError, TrainingError
 from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.kge.base import KGEModel, make_gradients_dense, sparse_gradients
-from mohone.training.objective import Batches, Examples, Objective, Share
+from mohone.training.settings import Training
 
-VALID_MRR = "valid/mrr"
-OPTIMIZERS: dict[str, type[torch.optim.Optimizer]] = {
-    "adam": torch.optim.Adam,
-    "adagrad": torch.optim.Adagrad,
-    "sgd": torch.optim.SGD,
-}
+VALID_MRR, TEST_MRR = "valid/mrr", "test/mrr"
 _GREATEST_LOSS = 1e10  # A loss can diverge without overflowing.
-SCHEDULES = ("constant", "linear")
-
-
-@dataclass(frozen=True)
-class FitSettings:
-    """How a model is fitted, under any objective.
-
-    Attributes:
-        optimizer: `adam`, `adagrad` or `sgd`.
-        lr: learning rate.
-        schedule: `constant`, or `linear` to 0 at the last step of the last epoch.
-        batch_size: examples of a step: triples, or queries in `one_vs_all`.
-        max_epochs: at most so many.
-        patience: validations without a new best after which training stops.
-        validate_every: epochs between validations.
-        warmup_epochs: first epochs in which the model warms up as a simpler one: TransR as TransE.
-    """
-
-    optimizer: str
-    lr: float
-    schedule: str
-    batch_size: int
-    max_epochs: int
-    patience: int
-    validate_every: int
-    warmup_epochs: int = 0
-
-    def __post_init__(self) -> None:
-        require_choice("training.optimizer", self.optimizer, tuple(OPTIMIZERS))
-        require_float("training.lr", self.lr, strict=True)
-        require_choice("training.schedule", self.schedule, SCHEDULES)
-        for name in ("batch_size", "max_epochs", "patience", "validate_every"):
-            require_int(f"training.{name}", getattr(self, name), 1)
-        require_int("training.warmup_epochs", self.warmup_epochs, 0)
 
 
 class KGEModule(pl.LightningModule):
@@ -69,9 +25,9 @@ class KGEModule(pl.LightningModule):
 
     Args:
         model: what is trained; parameters without `requires_grad` stay as they are.
-        objective: batches and loss.
+        training: objective, optimiser and its schedule, how long.
         validation: ranks the validation triples.
-        settings: optimiser, learning rate and its schedule.
+        test: ranks the test triples, for `trainer.test`; None: there is none.
 
     Attributes:
         history: loss and validation MRR by epoch.
@@ -84,13 +40,13 @@ class KGEModule(pl.LightningModule):
     def __init__(
         self,
         model: KGEModel,
-        objective: Objective,
+        training: Training,
         validation: LinkPrediction,
-        settings: FitSettings,
+        test: LinkPrediction | None = None,
     ) -> None:
         super().__init__()
-        self.model, self.objective, self.validation = model, objective, validation
-        self.settings = settings
+        self.model, self.settings = model, training  # `training` is torch's: is it being trained?
+        self.validation, self.test = validation, test
         self.history: list[dict[str, float | None]] = []
         self._loss_sum: Tensor | float = 0.0
         self._n_batches = 0
@@ -111,7 +67,7 @@ class KGEModule(pl.LightningModule):
 
     def on_train_epoch_start(self) -> None:
         """Let the model warm up in its first epochs."""
-        self.model.warm_up(self.current_epoch < self.settings.warmup_epochs)
+        self.model.warm_up(self.current_epoch < self.settings.fit.warmup_epochs)
 
     def on_train_batch_end(self, *_: Any) -> None:
         """Put the model's constraints on its tables."""
@@ -121,7 +77,7 @@ class KGEModule(pl.LightningModule):
         """The objective's loss."""
         # On a GPU, and between processes, dense ones are the quicker.
         with sparse_gradients(self.device.type == "cpu" and self.trainer.world_size == 1):
-            loss = self.objective.loss(self.model, batch)
+            loss = self.settings.objective.loss(self.model, batch)
         self._loss_sum = self._loss_sum + loss.detach()
         self._n_batches += 1
         return loss
@@ -131,14 +87,32 @@ class KGEModule(pl.LightningModule):
         make_gradients_dense(self.model)
 
     def validation_step(self, batch: Tensor, batch_idx: int) -> None:  # noqa: ARG002
-        """Rank all validation triples."""
+        """Rank all validation triples, in `LinkPrediction`'s own order and chunks.
+
+        The batch is only the sign that it is time: candidates of a type are columns of a block where triples
+        come by relation, and each process takes every n-th of the chunks.
+        """
         loss = self._mean_loss()  # Divergence is named by its loss where that shows it.
-        world = (self.trainer.global_rank, self.trainer.world_size)
         with self.naming(self.current_epoch + 1, loss):
-            part = self.validation.reciprocal_ranks(self.model, *world)
-        total, n = self.trainer.strategy.reduce(part, reduce_op="sum").tolist()
-        self.valid_mrr = total / n
+            self.valid_mrr = self._mrr(self.validation)
         self.log(VALID_MRR, self.valid_mrr, prog_bar=True, batch_size=1, rank_zero_only=True)
+
+    def test_step(self, batch: Tensor, batch_idx: int) -> None:  # noqa: ARG002
+        """Rank all test triples, as `validation_step` does those of validation.
+
+        Raises:
+            ConfigError: the module was made without them.
+        """
+        if self.test is None:
+            raise ConfigError(
+                "`test` of the module must be a LinkPrediction of the test triples, but is None."
+            )
+        self.log(TEST_MRR, self._mrr(self.test), batch_size=1, rank_zero_only=True)
+
+    def _mrr(self, queries: LinkPrediction) -> float:
+        part = queries.reciprocal_ranks(self.model, self.trainer.global_rank, self.trainer.world_size)
+        total, n = self.trainer.strategy.reduce(part, reduce_op="sum").tolist()
+        return float(total / n)
 
     def on_train_epoch_end(self) -> None:
         """Log the epoch's mean loss, once."""
@@ -176,60 +150,9 @@ class KGEModule(pl.LightningModule):
 
     def configure_optimizers(self) -> Any:
         """The optimiser of all parameters (it passes over the frozen ones) and its schedule."""
-        make: Any = OPTIMIZERS[self.settings.optimizer]
-        optimizer = make(self.model.parameters(), lr=self.settings.lr, fused=self.device.type == "cpu")
-        if self.settings.schedule == "constant":
-            return optimizer
+        optimizer = self.settings.new_optimizer(self.model.parameters(), self.device.type == "cpu")
         n_steps = max(1, int(self.trainer.estimated_stepping_batches))
-        decay = LambdaLR(optimizer, lambda step: max(0.0, 1 - step / n_steps))
-        return {"optimizer": optimizer, "lr_scheduler": {"scheduler": decay, "interval": "step"}}
-
-
-class _Epoch(IterableDataset[Any]):
-    """An iterable of whole batches as a data set, as the DataLoader wants it."""
-
-    def __init__(self, batches: Batches) -> None:
-        self.batches = batches
-
-    def __len__(self) -> int:
-        return len(self.batches)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.batches)
-
-
-class TripleDataModule(pl.LightningDataModule):
-    """Whole batches of the train split; the order of each epoch depends on seed and epoch alone."""
-
-    def __init__(self, kg: KnowledgeGraph, objective: Objective, batch_size: int, seed: int) -> None:
-        super().__init__()
-        self.kg, self.objective, self.batch_size, self.seed = kg, objective, batch_size, seed
-
-    def epoch_seed(self, epoch: int) -> int:
-        """What all that is random in an epoch depends on."""
-        return self.seed * 1_000_003 + epoch
-
-    @cached_property
-    def _examples(self) -> Examples:
-        return self.objective.examples(self.kg)
-
-    def train_dataloader(self) -> DataLoader[Any]:
-        """This epoch's batches, on the Trainer's device (it must reload every epoch)."""
-        epoch, share = 0, Share()
-        if self.trainer is not None:
-            epoch = self.trainer.current_epoch
-            share = Share(
-                self.trainer.strategy.root_device, self.trainer.global_rank, self.trainer.world_size
-            )
-        generator = torch.Generator().manual_seed(self.epoch_seed(epoch))
-        batches = self._examples.epoch(self.batch_size, generator, share)
-        return _loader(batches)
-
-    def val_dataloader(self) -> DataLoader[Any]:
-        """One batch: the validation triples are ranked all at once, in chunks of the evaluation's own."""
-        return _loader([self.kg.valid])
-
-
-def _loader(batches: Batches) -> DataLoader[Any]:
-    """Of whole batches; it leaves torch's own generator alone, which is dropout's."""
-    return DataLoader(_Epoch(batches), batch_size=None, generator=torch.Generator())
+        scheduler = self.settings.new_scheduler(optimizer, n_steps)
+        if scheduler is None:
+            return optimizer
+        return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}

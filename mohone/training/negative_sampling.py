@@ -2,34 +2,17 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterator
-from typing import NamedTuple
-
 import torch
 from torch import Tensor
 
 from mohone.core.errors import require_bool, require_choice, require_float, require_int
-from mohone.data import SIDES, GroupIndex, KnowledgeGraph, answer_column, query_keys
+from mohone.data import KnowledgeGraph
 from mohone.kge.base import KGEModel, Query
 from mohone.training.losses import answer_softmax, logistic, margin_ranking, self_adversarial
-from mohone.training.objective import Objective, Share, shuffled
+from mohone.training.objective import Objective
+from mohone.training.triples import CORRUPTIONS, Pairs, TripleBatch, TripleExamples
 
-log = logging.getLogger(__name__)
 LOSSES = ("softmax", "margin", "logistic", "self_adversarial")
-CORRUPTIONS = ("both", "uniform", "bernoulli")
-
-
-class TripleBatch(NamedTuple):
-    """Triples whose tails, and triples whose heads, are compared with `negatives`, `(n_negatives,)` entities.
-
-    `n_examples` is by what the summed loss of both sides is divided.
-    """
-
-    tails: Tensor
-    heads: Tensor
-    negatives: Tensor
-    n_examples: float
 
 
 class NegativeSampling(Objective):
@@ -68,29 +51,25 @@ class NegativeSampling(Objective):
         self.corruption = require_choice("training.corruption", corruption, CORRUPTIONS)
         self.in_batch = require_bool("training.in_batch", in_batch)
         self.filtered = require_bool("training.filtered", filtered)
-        self._known: dict[str, GroupIndex] = {}
 
-    def examples(self, kg: KnowledgeGraph) -> TripleExamples:
+    def examples(self, kg: KnowledgeGraph, relation_block: int = 1) -> TripleExamples:
         """The triples."""
-        self._known = {side: kg.answers(side, "train") for side in SIDES} if self.filtered else {}
-        for side, index in self._known.items():
-            n_full = int((index.offsets.diff() == kg.n_entities).sum())
-            if n_full:
-                log.warning("%d %s queries have no negative: all entities are right answers.", n_full, side)
-        return TripleExamples(kg, self.n_negatives, self.corruption, self.relation_block)
+        block = self.relation_block or relation_block
+        return TripleExamples(kg, self.n_negatives, self.corruption, block, self.filtered)
 
     def loss(self, model: KGEModel, batch: TripleBatch) -> Tensor:
         """The mean over both sides' examples."""
         head, relation, tail = batch.tails.T
-        tails = self._side_loss(model, "tail", model.tail_query(head, relation), batch.tails, batch.negatives)
+        query = model.tail_query(head, relation)
+        tails = self._side_loss(model, query, tail, batch.negatives, batch.known_tails)
         head, relation, tail = batch.heads.T
-        heads = self._side_loss(model, "head", model.head_query(relation, tail), batch.heads, batch.negatives)
+        query = model.head_query(relation, tail)
+        heads = self._side_loss(model, query, head, batch.negatives, batch.known_heads)
         return (tails + heads) / batch.n_examples
 
     def _side_loss(
-        self, model: KGEModel, side: str, query: Query, triples: Tensor, negatives: Tensor
+        self, model: KGEModel, query: Query, answers: Tensor, negatives: Tensor, known: Pairs | None
     ) -> Tensor:
-        answers = triples[:, answer_column(side)]
         asked = self.drop(query)
         own = torch.arange(len(answers), device=answers.device)
         if self.in_batch:
@@ -99,8 +78,9 @@ class NegativeSampling(Objective):
         else:
             candidates = negatives
             gold = model.score_pairs(asked, answers)
-            scores, columns = torch.cat([gold[:, None], model.score_candidates(asked, negatives)], 1), own * 0
-        left_out = self._left_out(model, side, triples, answers, candidates)
+            scores = torch.cat([gold[:, None], model.score_candidates(asked, negatives)], 1)
+            columns = own * 0
+        left_out = self._left_out(answers, candidates, known, model.n_entities)
         if self.loss_name == "softmax":
             loss = answer_softmax(
                 scores,
@@ -122,93 +102,13 @@ class NegativeSampling(Objective):
             return logistic(scores, columns, left_out)
         return self_adversarial(scores, columns, left_out, self.margin, self.inverse_temperature)
 
-    def _left_out(
-        self, model: KGEModel, side: str, triples: Tensor, answers: Tensor, candidates: Tensor
-    ) -> Tensor:
+    def _left_out(self, answers: Tensor, candidates: Tensor, known: Pairs | None, n_entities: int) -> Tensor:
         """What is no candidate of each query: a column for each of its scores."""
         out = candidates[None, :] == answers[:, None]
-        if self.filtered:
-            keys = query_keys(triples, side, model.n_relations)
-            rows, members = self._known[side].to(keys.device).lookup(keys)
-            known = out.new_zeros(len(answers), model.n_entities)
-            known[rows, members] = True
-            out |= known[:, candidates]
+        if known is not None:
+            mask = out.new_zeros(len(answers), n_entities)
+            mask[known[0], known[1]] = True
+            out |= mask[:, candidates]
         if self.in_batch:
             return out.fill_diagonal_(False)
         return torch.cat([out.new_zeros(len(answers), 1), out], 1)
-
-
-class TripleExamples:
-    """The triples of the train split, and the entities that negatives are drawn from."""
-
-    def __init__(self, kg: KnowledgeGraph, n_negatives: int, corruption: str, relation_block: int) -> None:
-        self.triples, self.n_entities = kg.train, kg.n_entities
-        self.n_negatives, self.relation_block = n_negatives, relation_block
-        self.head_chance = _head_chance(kg, corruption)
-
-    def epoch(self, batch_size: int, generator: torch.Generator, share: Share) -> TripleBatches:
-        """Shuffled triples, `batch_size` of them in a step of all processes together."""
-        order = shuffled(self.triples[:, 1], self.relation_block, generator)
-        n_batches = -(-len(order) // batch_size)
-        negatives = torch.randint(self.n_entities, (n_batches, self.n_negatives), generator=generator)
-        head_is_asked = None
-        if self.head_chance is not None:
-            head_is_asked = torch.rand(len(order), generator=generator) < self.head_chance[order]
-        return TripleBatches(self.triples[order], head_is_asked, negatives, batch_size, share)
-
-
-def _head_chance(kg: KnowledgeGraph, corruption: str) -> Tensor | None:
-    """With what chance the head of each train triple is replaced: `(n,)`; None: always both sides."""
-    if corruption == "both":
-        return None
-    relation = kg.train[:, 1]
-    if corruption == "uniform":
-        return torch.full((len(relation),), 0.5)
-    queries = {side: torch.bincount(kg.answers(side, "train").keys % kg.n_relations) for side in SIDES}
-    # tph = triples / distinct (h, r); hpt = triples / distinct (r, t): their ratio needs no triples.
-    tph, hpt = queries["tail"].reciprocal(), queries["head"].reciprocal()
-    return (tph / (tph + hpt))[relation]
-
-
-class TripleBatches:
-    """One epoch of `TripleBatch`es, moved to the device at once, then sliced.
-
-    Args:
-        triples: `(n, 3)`, shuffled.
-        head_is_asked: `(n,)`: is the head replaced, and not the tail? None: both are.
-        negatives: `(n_batches, n_negatives)`.
-        batch_size: of all processes.
-        share: where the batches go.
-    """
-
-    def __init__(
-        self,
-        triples: Tensor,
-        head_is_asked: Tensor | None,
-        negatives: Tensor,
-        batch_size: int,
-        share: Share,
-    ) -> None:
-        place = torch.arange(len(triples))
-        mine = place % share.world == share.rank
-        self.negatives = negatives.to(share.device)
-        self.batch_size, self.world, self.n = batch_size, share.world, len(triples)
-        self.n_sides = 1 if head_is_asked is not None else len(SIDES)
-        asked = torch.ones_like(mine) if head_is_asked is None else ~head_is_asked
-        self._tails = self._split(triples, place, mine & asked, share)
-        self._heads = self._tails
-        if head_is_asked is not None:
-            self._heads = self._split(triples, place, mine & head_is_asked, share)
-
-    def _split(self, triples: Tensor, place: Tensor, wanted: Tensor, share: Share) -> tuple[Tensor, ...]:
-        sizes = torch.bincount(place[wanted] // self.batch_size, minlength=len(self))
-        parts: tuple[Tensor, ...] = triples[wanted].to(share.device).split(sizes.tolist())
-        return parts
-
-    def __len__(self) -> int:
-        return -(-self.n // self.batch_size)
-
-    def __iter__(self) -> Iterator[TripleBatch]:
-        for i, (tails, heads) in enumerate(zip(self._tails, self._heads, strict=True)):
-            size = min(self.batch_size, self.n - i * self.batch_size)
-            yield TripleBatch(tails, heads, self.negatives[i], self.n_sides * size / self.world)

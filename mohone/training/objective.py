@@ -36,6 +36,10 @@ class Batches(Sized, Protocol):
 class Examples(Protocol):
     """What a objective makes of a train split, once, and of which it makes every epoch."""
 
+    def n_batches(self, batch_size: int) -> int:
+        """How many batches an epoch has."""
+        ...
+
     def epoch(self, batch_size: int, generator: torch.Generator, share: Share) -> Batches:
         """One pass over all examples, in an order drawn from `generator`."""
         ...
@@ -53,7 +57,8 @@ class Objective(ABC):
         l2: weight of their squares.
         dura: weight of the squares of the query's vector and of the answer's [Zhang et al., NeurIPS 2020].
         relation_block: examples of one relation that stay together: a batch then has few relations, which
-            makes models with a matrix for each relation quick; 1: fully shuffled. Long blocks learn worse.
+            makes models with a matrix for each relation quick; 1: fully shuffled; None: as the model likes.
+            Long blocks learn worse.
     """
 
     def __init__(
@@ -64,7 +69,7 @@ class Objective(ABC):
         n3: float = 0.0,
         l2: float = 0.0,
         dura: float = 0.0,
-        relation_block: int = 1,
+        relation_block: int | None = None,
     ) -> None:
         self.inverse_temperature = require_float(
             "training.inverse_temperature", inverse_temperature, strict=True
@@ -76,11 +81,18 @@ class Objective(ABC):
             2: require_float("training.l2", l2),
         }
         self.dura = require_float("training.dura", dura)
-        self.relation_block = require_int("training.relation_block", relation_block, 1)
+        if relation_block is not None:
+            require_int("training.relation_block", relation_block, 1)
+        self.relation_block = relation_block
 
     @abstractmethod
-    def examples(self, kg: KnowledgeGraph) -> Examples:
-        """The train split as this objective uses it."""
+    def examples(self, kg: KnowledgeGraph, relation_block: int = 1) -> Examples:
+        """The train split as this objective uses it.
+
+        Args:
+            kg: the data set.
+            relation_block: what the model likes, unless the objective has a `relation_block` of its own.
+        """
 
     @abstractmethod
     def loss(self, model: KGEModel, batch: Any) -> Tensor:

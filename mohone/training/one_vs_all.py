@@ -39,9 +39,10 @@ class OneVsAll(QueryObjective):
             require_int("training.n_candidates", n_candidates, 1)
         self.n_candidates = n_candidates
 
-    def examples(self, kg: KnowledgeGraph) -> QueryExamples:
+    def examples(self, kg: KnowledgeGraph, relation_block: int = 1) -> QueryExamples:
         """The queries of both sides."""
-        return QueryExamples(kg, self.answers_per_query, self.relation_block, self.n_candidates)
+        block = self.relation_block or relation_block
+        return QueryExamples(kg, self.answers_per_query, block, self.n_candidates)
 
     def loss(self, model: KGEModel, batch: QueryBatch) -> Tensor:
         """The mean over the answers of both sides."""

@@ -84,6 +84,10 @@ class QueryExamples:
     def __len__(self) -> int:
         return len(self.entity)
 
+    def n_batches(self, batch_size: int) -> int:
+        """How many batches an epoch has."""
+        return -(-len(self) // batch_size)
+
     def epoch(self, batch_size: int, generator: torch.Generator, share: Share) -> QueryBatches:
         """Shuffled queries, `batch_size` of them in a step of all processes together."""
         kind = self.relation * len(SIDES) + self.side
@@ -95,7 +99,7 @@ class QueryExamples:
         by_part = part.argsort(stable=True)
         drawn = None
         if self.n_candidates is not None:
-            shape = (-(-len(order) // batch_size), self.n_candidates)
+            shape = (self.n_batches(batch_size), self.n_candidates)
             drawn = torch.randint(self.n_entities, shape, generator=generator)
         return QueryBatches(self, order[mine][by_part], part[by_part], batch_size, share, drawn)
 
@@ -122,7 +126,7 @@ class QueryBatches:
         drawn: Tensor | None = None,
     ) -> None:
         n = len(examples)
-        self.n_batches = -(-n // batch_size)
+        self.n_batches = examples.n_batches(batch_size)
         # The same divisors for all batches, so that each example weighs the same in an epoch.
         self.mean_queries = min(batch_size, n) / share.world
         self.mean_answers = self.mean_queries * len(examples.members) / n

@@ -10,8 +10,8 @@ from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.evaluation.metrics import report
 from mohone.evaluation.settings import SETTINGS
 from mohone.kge import ComplEx, TransE
-from tests.conftest import kg_of
 from tests.evaluation.test_ranks import loop_rank
+from tests.helpers.graphs import kg_of
 
 
 class DistMultOfOne:

@@ -3,7 +3,7 @@ import torch
 
 from mohone.evaluation.metrics import relation_categories, summarize, tie_warning
 from mohone.evaluation.ranks import Ranks
-from tests.conftest import kg_of
+from tests.helpers.graphs import kg_of
 
 
 def ranks_of(optimistic: list[int], pessimistic: list[int] | None = None, n: int = 100) -> Ranks:

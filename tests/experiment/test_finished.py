@@ -12,7 +12,7 @@ from mohone.core.named_vectors import read_vectors
 from mohone.evaluation.answers import best_answers
 from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.experiment.finished import FinishedJob, open_job
-from tests.test_run import TINY, mohone
+from tests.helpers.commands import TINY, mohone
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def test_vectors_are_written_with_their_names(
     names, vectors = read_vectors(out)
     assert names == list(opened.kg.entities.names)
     stage = {"model": "infusion", "baseline": "baseline", "network": "netemb"}[kind]
-    folder = opened.stages.store.root / stage / opened.stages.keys[stage]
+    folder = opened.runner.plan.store.root / stage / opened.runner.keys[stage]
     (file,) = folder.glob("*.pt")
     kept = torch.load(file, weights_only=True)
     assert torch.equal(vectors, kept if kind == "network" else kept["entity"])

@@ -11,7 +11,7 @@ import pytest
 
 from mohone.core.errors import ConfigError
 from mohone.experiment.loggers import CSVCurves, WeightsAndBiases
-from tests.test_run import TINY, mohone, results
+from tests.helpers.commands import TINY, mohone, results
 
 QUIET = {"WANDB_SILENT": "true", "WANDB_ERROR_REPORTING": "false", "NETRC": "/nonexistent"}
 BLOCK, HEADER = 32768, 7

@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 import torch
 
-from mohone.core.config import compose_plain
 from mohone.core.errors import DataError
 from mohone.core.named_vectors import write_vectors
 from mohone.data import KnowledgeGraph
-from mohone.experiment.stages import Stages
-from mohone.experiment.trainers import TrainerFactory
+from mohone.experiment.configuration import compose_plain
+from mohone.experiment.plan import make_plan
+from mohone.experiment.stages import Runner, Trained
+from mohone.kge import KGEModel
 
 FEW = [
     "training.max_epochs=5",
@@ -23,9 +24,15 @@ FEW = [
 ]
 
 
-def stages(kg: KnowledgeGraph, folder: Path, *settings: str) -> Stages:
+def stages(kg: KnowledgeGraph, folder: Path, *settings: str) -> Runner:
     config = compose_plain([*FEW, f"store_dir={folder / 'store'}", *settings])
-    return Stages(config, kg, TrainerFactory(config["trainer"], folder))
+    runner = Runner(make_plan(config, folder), kg)
+    runner.check()
+    return runner
+
+
+def model_of(runner: Runner) -> KGEModel:
+    return runner.read(runner.baseline)
 
 
 @pytest.fixture
@@ -55,11 +62,11 @@ def test_entities_stay_as_given_and_relations_are_trained(
         trained = stages(base, tmp_path, f"pretrained.file={path}", *settings)
     assert "1 names are no entities of the data set" in caplog.text
     untrained = stages(base, tmp_path, *settings)
-    model = trained.read_model(trained.baseline())
+    model = model_of(trained)
     assert torch.equal(model.get_parameter("entity"), vectors)
     assert trained.keys != untrained.keys
     still = stages(base, tmp_path, f"pretrained.file={path}", *settings, "training.lr=1e-30")
-    unmoved = still.read_model(still.baseline())
+    unmoved = model_of(still)
     assert not torch.equal(model.get_parameter("relation"), unmoved.get_parameter("relation"))
 
 
@@ -74,7 +81,7 @@ def test_thawed_entities_start_there_and_move(
 ) -> None:
     path, vectors = given
     thawed = stages(base, tmp_path, f"pretrained.file={path}", "pretrained.frozen=false", "training.lr=1e-7")
-    entity = thawed.read_model(thawed.baseline()).get_parameter("entity")
+    entity = model_of(thawed).get_parameter("entity")
     assert not torch.equal(entity, vectors)
     torch.testing.assert_close(entity.detach(), vectors, atol=1e-4, rtol=0)
 
@@ -96,13 +103,17 @@ def test_a_longer_training_goes_on_from_its_own_state(
 ) -> None:
     path, _ = given
     settings = [f"pretrained.file={path}", "pretrained.frozen=false", "training.patience=99"]
-    stages(base, tmp_path, *settings, "training.max_epochs=2").baseline()
-    longer = stages(base, tmp_path, *settings, "training.max_epochs=4").baseline()
-    at_once = stages(base, tmp_path / "other", *settings, "training.max_epochs=4").baseline()
-    assert longer.info["history"] == at_once.info["history"]
+
+    def baseline(n_epochs: int, folder: Path = tmp_path) -> Trained:
+        runner = stages(base, folder, *settings, f"training.max_epochs={n_epochs}")
+        return runner.run(runner.baseline)
+
+    baseline(2)
+    longer, at_once = baseline(4), baseline(4, tmp_path / "other")
+    assert longer.notes["history"] == at_once.notes["history"]
     calls: list[Any] = []
-    monkeypatch.setattr("mohone.experiment.stages.fit", calls.append)
-    assert stages(base, tmp_path, *settings, "training.max_epochs=4").baseline().reused
+    monkeypatch.setattr("mohone.experiment.stages.base.fit", calls.append)
+    assert baseline(4).reused
     assert not calls
 
 

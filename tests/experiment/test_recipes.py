@@ -1,32 +1,53 @@
 """A recipe's files are found by their names, and a misspelt name would be passed over in silence."""
 
-import re
-from pathlib import Path
+import itertools
 
 import pytest
 
-from mohone.core.config import compose_plain
-
-CONF = Path(__file__).parents[2] / "conf"
-NAMES = {
-    "model": "{training}-{kge_model}",
-    "dataset": "{dataset}",
-    "pair": "{dataset}-{kge_model}",
-}
+from mohone.experiment.configuration import compose_plain
+from mohone.experiment.recipes import CONF, family_of, file_for
 
 
 def choices(group: str) -> list[str]:
     return sorted(path.stem for path in (CONF / group).glob("*.yaml"))
 
 
-@pytest.mark.parametrize("kind", NAMES)
-def test_each_file_of_a_recipe_is_named_after_choices_there_are(kind: str) -> None:
-    groups = {group: "|".join(choices(group)) for group in ("training", "kge_model", "dataset")}
-    pattern = NAMES[kind].format(**{group: f"({names})" for group, names in groups.items()})
-    files = list((CONF / "recipe" / kind).glob("*/*.yaml"))
-    assert files
-    assert {path.parent.name for path in files} <= set(choices("recipe"))
-    assert [path.name for path in files if not re.fullmatch(pattern, path.stem)] == []
+def test_each_file_of_a_recipe_is_named_after_choices_and_families_there_are() -> None:
+    models = {*choices("kge_model"), *map(family_of, choices("kge_model"))}
+    datasets = {*choices("dataset"), *map(family_of, choices("dataset"))}
+    named = {
+        "model": {f"{training}-{model}" for training in choices("training") for model in models},
+        "dataset": datasets,
+        "pair": {f"{dataset}-{model}" for dataset in datasets for model in models},
+    }
+    for kind, names in named.items():
+        files = list((CONF / "recipe" / kind).glob("*/*.yaml"))
+        assert files
+        assert {path.parent.name for path in files} <= set(choices("recipe"))
+        assert {path.stem for path in files} <= names
+
+
+def test_every_file_of_a_recipe_is_used() -> None:
+    used = {
+        file_for(kind, recipe, *key)
+        for recipe in choices("recipe")
+        for kind, groups in (
+            ("model", ("training", "kge_model")),
+            ("dataset", ("dataset",)),
+            ("pair", ("dataset", "kge_model")),
+        )
+        for key in itertools.product(*map(choices, groups))
+    }
+    root = CONF / "recipe"
+    files = {str(path.relative_to(root / path.parts[-3]).with_suffix("")) for path in root.glob("*/*/*.yaml")}
+    assert files <= used
+
+
+def test_a_file_of_a_models_own_goes_before_its_familys() -> None:
+    assert file_for("pair", "strong", "wn18rr", "transe") == "strong/wn18rr-transe"
+    assert file_for("pair", "strong", "wn18rr", "transd") == "strong/wn18rr-translational"
+    assert file_for("model", "default", "one_vs_all", "complex") == "strong/one_vs_all-bilinear"
+    assert file_for("model", "mine", "one_vs_all", "complex") == "mine/one_vs_all-complex"
 
 
 @pytest.mark.parametrize("recipe", ["paper", "strong"])
@@ -35,6 +56,6 @@ def test_recipes_have_values_of_their_own_for_each_model_of_the_table(recipe: st
     names = (f"recipe={recipe}", f"kge_model={model}")
     fb, wn, umls = (compose_plain([*names, f"dataset={d}"]) for d in ("fb15k237", "wn18rr", "umls"))
     assert fb["training"] != umls["training"] != wn["training"]
-    assert fb["training"]["_target_"] == wn["training"]["_target_"] == umls["training"]["_target_"]
-    assert (CONF / f"recipe/model/{recipe}/{umls['training']['name']}-{model}.yaml").is_file()
-    assert fb["recipe"] == recipe
+    objectives = {each["training"]["objective"]["_target_"] for each in (fb, wn, umls)}
+    assert len(objectives) == 1
+    assert fb["choices"]["recipe"] == recipe

@@ -12,7 +12,7 @@ import pytest
 from mohone.core.config import compose_plain
 from mohone.experiment.sweep import BEGUN, FAILED, progress_line
 from mohone.reporting.results import RESULT, read_results
-from tests.test_run import TINY, mohone, without_times
+from tests.helpers.commands import TINY, mohone, without_times
 
 SWEEP = ["-m", "experiment=table", "recipe=default,paper", "dataset=umls", "kge_model=transe,distmult"]
 SWEEP += ["netemb=shnb", "hydra.sweep.dir=sweep", *TINY]

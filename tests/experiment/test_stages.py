@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from mohone.core.config import compose_plain
 from mohone.data import KnowledgeGraph
-from mohone.experiment.stages import Stages
-from mohone.experiment.trainers import TrainerFactory
-from tests.test_run import TINY
+from mohone.experiment.configuration import compose_plain
+from mohone.experiment.plan import make_plan
+from mohone.experiment.stages import Runner
+from tests.helpers.commands import TINY
 
 
 @pytest.mark.parametrize(
@@ -27,14 +27,14 @@ def test_no_test_triple_touches_training_stopping_or_the_grid(
         kg = dataclasses.replace(umls, test=test)
         store = tmp_path / str(i)
         config = compose_plain([f"recipe={recipe}", f"netemb={netemb}", f"store_dir={store}", *TINY])
-        stages = Stages(config, kg, TrainerFactory(config["trainer"], tmp_path))
-        network, baseline = stages.netemb(), stages.baseline()
-        infusion = stages.infusion(network, baseline)
-        assert [stage.reused for stage in (network, baseline, infusion)] == [False] * 3
+        runner = Runner(make_plan(config, tmp_path), kg)
+        trained = {name: runner.run(stage) for name, stage in runner.stages.items()}
+        assert [each.reused for each in trained.values()] == [False] * 3
+        models = [runner.read(stage) for stage in (runner.baseline, runner.infusion)]
         weights.append(
-            [stages.read_vectors(network)]
-            + [t for s in (baseline, infusion) for t in stages.read_model(s).state_dict().values()]
+            [runner.read(runner.network).vectors]
+            + [table for model in models for table in model.state_dict().values()]
         )
-        notes.append((baseline.info["history"], infusion.info["selection"]))
+        notes.append((trained["baseline"].notes["history"], trained["infusion"].notes["selection"]))
     assert notes[0] == notes[1]
     assert all(torch.equal(a, b) for a, b in zip(*weights, strict=True))

@@ -11,11 +11,14 @@ from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.experiment.trainers import TrainerFactory
 from mohone.kge import TransR
 from mohone.training import OneVsAll
+from mohone.training.data_module import TripleDataModule
 from mohone.training.fit import fit
-from mohone.training.module import KGEModule, TripleDataModule
-from tests.training.test_fit import settings
+from mohone.training.module import KGEModule
+from tests.helpers.training import settings
 
+LIGHTNING = "pytorch_lightning.Trainer"
 DDP = {
+    "_target_": LIGHTNING,
     "accelerator": "cpu",
     "devices": 2,
     "strategy": "ddp_spawn_find_unused_parameters_true",
@@ -26,17 +29,17 @@ DDP = {
 def fitted(kg: KnowledgeGraph, folder: Path, trainer: dict[str, object], lr: float = 0.01) -> KGEModule:
     torch.manual_seed(1)
     objective = OneVsAll(inverse_temperature=4.0, relation_block=50)
-    chosen = settings(batch_size=301, max_epochs=2, warmup_epochs=1, lr=lr)
+    chosen = settings(batch_size=301, max_epochs=2, warmup_epochs=1, lr=lr, objective=objective)
     model = TransR(kg.n_entities, kg.n_relations, 8)
-    module = KGEModule(model, objective, LinkPrediction(kg, "valid", ("filtered",)), chosen)
-    data = TripleDataModule(kg, objective, chosen.batch_size, seed=0)
+    module = KGEModule(model, chosen, LinkPrediction(kg, "valid", ("filtered",)))
+    data = TripleDataModule(kg, objective, chosen.fit.batch_size, seed=0)
     fit(module, data, TrainerFactory(trainer, folder), stage="test")
     return module
 
 
 def test_two_processes_train_and_measure_as_one(umls: KnowledgeGraph, tmp_path: Path) -> None:
     two = fitted(umls, tmp_path, DDP)
-    one = fitted(umls, tmp_path, {"accelerator": "cpu", "devices": 1})
+    one = fitted(umls, tmp_path, {"_target_": LIGHTNING, "accelerator": "cpu", "devices": 1})
     for name, table in one.model.state_dict().items():
         torch.testing.assert_close(two.model.state_dict()[name], table, atol=2e-3, rtol=1e-2)
     assert [epoch["epoch"] for epoch in two.history] == [1, 2]
@@ -68,7 +71,7 @@ def test_what_cannot_be_is_refused(tmp_path: Path, changed: dict[str, object], m
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
 def test_a_gpu_that_is_not_there_is_said(tmp_path: Path) -> None:
-    trainers = TrainerFactory({"accelerator": "gpu", "devices": 1}, tmp_path)
+    trainers = TrainerFactory({"_target_": LIGHTNING, "accelerator": "gpu", "devices": 1}, tmp_path)
     with pytest.raises(ConfigError, match="must be cpu where there is no GPU"):
         trainers.check()
 
@@ -76,4 +79,4 @@ def test_a_gpu_that_is_not_there_is_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize("changed", [{"precision": "bf16mixed"}, {"no_such": 1}])
 def test_what_lightning_refuses_is_said_before_any_work(tmp_path: Path, changed: dict[str, object]) -> None:
     with pytest.raises(ConfigError, match="`trainer` must suit Lightning's Trainer, but: "):
-        TrainerFactory({"accelerator": "cpu", **changed}, tmp_path).check()
+        TrainerFactory({"_target_": LIGHTNING, "accelerator": "cpu", **changed}, tmp_path).check()

@@ -8,7 +8,7 @@ from scipy.linalg import expm
 from mohone.core.errors import ConfigError
 from mohone.graph.heat_kernel import HeatKernel, chebyshev_coefficients
 from mohone.graph.network import Network
-from tests.conftest import network_of
+from tests.helpers.graphs import network_of
 
 graphs = st.builds(
     lambda n, edges: network_of(n, *[(a % n, b % n) for a, b in edges]),

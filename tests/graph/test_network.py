@@ -9,7 +9,7 @@ from mohone.core.errors import ConfigError
 from mohone.core.sparse import BACKENDS, csr_matrix, spmm, use_backend
 from mohone.data import KnowledgeGraph
 from mohone.graph.network import Network
-from tests.conftest import network_of
+from tests.helpers.graphs import network_of
 
 
 def test_graph_is_plain_and_undirected() -> None:

@@ -9,7 +9,7 @@ from mohone.graph.cooccurrence import Cooccurrence
 from mohone.graph.heat_kernel import HeatKernel
 from mohone.graph.network import Network
 from mohone.graph.random_walks import poisson_lengths, walk_ends, walks, window_lengths
-from tests.conftest import network_of
+from tests.helpers.graphs import network_of
 
 N_DRAWS = 60_000
 # A triangle with a tail, a square, and a node of its own.

@@ -8,7 +8,7 @@ from scipy.sparse.linalg import spsolve
 
 from mohone.core.errors import ConfigError
 from mohone.core.nearest import nearest_neighbors
-from mohone.infusion.retrofit import objective, objective_curve, retrofit
+from mohone.infusion.retrofit import Pull, objective, objective_curve, retrofit
 
 TWO = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
 EACH_OTHER = torch.tensor([[1], [0]])
@@ -34,7 +34,7 @@ def test_converges_to_the_direct_solution(beta: float, alpha: float, k: int, see
     first = torch.randn(12, 3)
     excluded = torch.arange(12) == 4
     neighbors = nearest_neighbors(torch.randn(12, 2), k, excluded=excluded).rows
-    found = retrofit(first, neighbors, beta, alpha, iterations=60)
+    found = retrofit(first, neighbors, Pull(beta, alpha, 60))
     np.testing.assert_allclose(found, direct_solution(first, neighbors, beta, alpha), atol=1e-5)
     assert torch.equal(found[4], first[4])
 
@@ -44,13 +44,13 @@ def test_ten_iterations_err_no_more_than_promised() -> None:
     first = torch.randn(50, 4)
     neighbors = nearest_neighbors(torch.randn(50, 3), 5).rows
     limit = torch.from_numpy(direct_solution(first, neighbors, 0.6, 1.0)).float()
-    error = (retrofit(first, neighbors, 0.6, 1.0, 10) - limit).abs().max()
+    error = (retrofit(first, neighbors, Pull(0.6)) - limit).abs().max()
     assert error <= (0.6 / 1.6) ** 10 * (first - limit).abs().max() + 1e-6
 
 
 def test_two_neighbours_in_closed_form() -> None:
     wanted = torch.tensor([[2 / 3, 1 / 3], [1 / 3, 2 / 3]])
-    torch.testing.assert_close(retrofit(TWO, EACH_OTHER, beta=1.0, alpha=1.0, iterations=40), wanted)
+    torch.testing.assert_close(retrofit(TWO, EACH_OTHER, Pull(1.0, iterations=40)), wanted)
 
 
 def test_one_update_is_the_papers_equation() -> None:
@@ -58,22 +58,22 @@ def test_one_update_is_the_papers_equation() -> None:
     first = torch.randn(6, 3)
     neighbors = nearest_neighbors(torch.randn(6, 2), 2).rows
     beta, alpha = 0.8, 1.5
-    for i, row in enumerate(retrofit(first, neighbors, beta, alpha, iterations=1)):
+    for i, row in enumerate(retrofit(first, neighbors, Pull(beta, alpha, 1))):
         pull = sum(beta / 2 * first[j] for j in neighbors[i].tolist())
         torch.testing.assert_close(row, (pull + alpha * first[i]) / (beta + alpha))
 
 
 def test_no_pull_and_no_neighbours_change_nothing() -> None:
-    assert torch.equal(retrofit(TWO, EACH_OTHER, beta=0.0), TWO)
-    assert torch.equal(retrofit(TWO, torch.empty(2, 0, dtype=torch.int64), beta=1.0), TWO)
-    assert torch.equal(retrofit(TWO, torch.tensor([[-1], [-1]]), beta=1.0), TWO)
+    assert torch.equal(retrofit(TWO, EACH_OTHER, Pull(0.0)), TWO)
+    assert torch.equal(retrofit(TWO, torch.empty(2, 0, dtype=torch.int64), Pull(1.0)), TWO)
+    assert torch.equal(retrofit(TWO, torch.tensor([[-1], [-1]]), Pull(1.0)), TWO)
 
 
 def test_tables_of_any_shape() -> None:
     matrices = torch.randn(5, 2, 3)
     neighbors = nearest_neighbors(torch.randn(5, 2), 2).rows
-    flat = retrofit(matrices.flatten(1), neighbors, 0.3)
-    torch.testing.assert_close(retrofit(matrices, neighbors, 0.3), flat.reshape(5, 2, 3))
+    flat = retrofit(matrices.flatten(1), neighbors, Pull(0.3))
+    torch.testing.assert_close(retrofit(matrices, neighbors, Pull(0.3)), flat.reshape(5, 2, 3))
 
 
 def test_a_row_of_fewer_neighbours_is_drawn_as_far() -> None:
@@ -81,32 +81,33 @@ def test_a_row_of_fewer_neighbours_is_drawn_as_far() -> None:
     first = torch.randn(3, 4)
     short, whole = torch.tensor([[1, -1], [2, 0], [-1, -1]]), torch.tensor([[1], [0], [0]])
     assert torch.equal(
-        retrofit(first, short, 0.5, iterations=1)[0], retrofit(first, whole, 0.5, iterations=1)[0]
+        retrofit(first, short, Pull(0.5, iterations=1))[0], retrofit(first, whole, Pull(0.5, iterations=1))[0]
     )
     pulls = 0.5 * (first[0] - first[1]).square().sum()
     pulls += 0.25 * ((first[1] - first[2]).square().sum() + (first[1] - first[0]).square().sum())
-    assert objective(first, first, short, beta=0.5) == pytest.approx(float(pulls))
+    assert objective(first, first, short, Pull(0.5)) == pytest.approx(float(pulls))
 
 
 def test_the_curve_is_the_objective_of_each_iteration() -> None:
     torch.manual_seed(0)
     first, neighbors = torch.randn(6, 4), torch.randint(6, (6, 3))
-    wanted = [objective(first, first, neighbors, 0.5, 2.0)]
+    wanted = [objective(first, first, neighbors, Pull(0.5, 2.0))]
     wanted += [
-        objective(retrofit(first, neighbors, 0.5, 2.0, i), first, neighbors, 0.5, 2.0) for i in (1, 2, 3)
+        objective(retrofit(first, neighbors, Pull(0.5, 2.0, i)), first, neighbors, Pull(0.5, 2.0))
+        for i in (1, 2, 3)
     ]
-    assert objective_curve(first, neighbors, 0.5, 2.0, 3) == wanted
+    assert objective_curve(first, neighbors, Pull(0.5, 2.0, 3)) == wanted
 
 
 def test_mutual_neighbours_lower_the_objective() -> None:
-    before = objective(TWO, TWO, EACH_OTHER, beta=1.0)
-    after = objective(retrofit(TWO, EACH_OTHER, beta=1.0), TWO, EACH_OTHER, beta=1.0)
+    before = objective(TWO, TWO, EACH_OTHER, Pull(1.0))
+    after = objective(retrofit(TWO, EACH_OTHER, Pull(1.0)), TWO, EACH_OTHER, Pull(1.0))
     assert before == pytest.approx(4.0)
     assert after < before
 
 
 def test_bad_values_are_refused() -> None:
     with pytest.raises(ConfigError, match=r"`infusion.beta` must be >= 0, but is -1\."):
-        retrofit(TWO, EACH_OTHER, beta=-1.0)
+        retrofit(TWO, EACH_OTHER, Pull(-1.0))
     with pytest.raises(ConfigError, match=r"`infusion.alpha` must be > 0, but is 0\."):
-        retrofit(TWO, EACH_OTHER, beta=1.0, alpha=0.0)
+        retrofit(TWO, EACH_OTHER, Pull(1.0, alpha=0.0))

@@ -6,9 +6,8 @@ import torch
 from mohone.data import KnowledgeGraph
 from mohone.kge import KGEModel
 from mohone.kge.query_side import QuerySide
-from tests.infusion.test_infusion import OBJECTIVE, callback, nearest  # noqa: F401
+from tests.helpers.training import OBJECTIVE, callback, new_transe, settings, train
 from tests.kge.test_models import MODELS, Kind, make
-from tests.training.test_fit import new_transe, settings, train
 
 N, M = 6, 4
 HEAD, RELATION, TAIL = torch.tensor([0, 1, 5, 2]), torch.tensor([2, 0, 3, 3]), torch.tensor([3, 1, 4, 0])
@@ -53,7 +52,7 @@ def test_of_a_reciprocal_model() -> None:
 
 def test_relations_are_retrained_and_no_entity_moves(
     umls: KnowledgeGraph,
-    nearest: torch.Tensor,  # noqa: F811
+    nearest: torch.Tensor,
 ) -> None:
     model = new_transe(umls)
     candidates, relation = model.entity.detach().clone(), model.relation.detach().clone()

@@ -17,9 +17,9 @@ from mohone.netemb.learn import LearnSettings, learn
 from mohone.netemb.neighborhood import Neighborhood
 from mohone.netemb.rows import NeighborRows
 from mohone.netemb.sampled import PairBatch, PairBatches, SampledObjective, adagrad_step
-from tests.conftest import network_of
+from tests.helpers.graphs import network_of
+from tests.helpers.training import trainer
 from tests.netemb.test_neighborhoods import rows_of
-from tests.training.test_fit import trainer
 
 QUICK = LearnSettings(
     dim=8,

@@ -13,7 +13,7 @@ from mohone.netemb import DeepWalk, Node2Vec, SharedNeighborhood, StructuralRole
 from mohone.netemb.neighborhood import Neighborhood
 from mohone.netemb.rows import NeighborRows
 from mohone.netemb.struct import standardised_weights
-from tests.conftest import network_of
+from tests.helpers.graphs import network_of
 
 SOME = [SharedNeighborhood(5.0), StructuralRole(5.0), Node2Vec(0.5, 2.0, 20, 5, 3), DeepWalk(20, 5, 3)]
 

@@ -14,8 +14,8 @@ from mohone.reporting.figures.barbell import barbell_figure
 from mohone.reporting.figures.gains import degree_figure, grid_figure, scale_figure, strength_figure
 from mohone.reporting.figures.maps import map_figure, principal_axes
 from tests.experiment.test_loggers import QUIET, read_run
+from tests.helpers.commands import TINY, mohone
 from tests.reporting.test_reports import result
-from tests.test_run import TINY, mohone
 
 
 def with_details(scale: object = 5.0, **changed: Any) -> dict[str, Any]:

@@ -3,7 +3,6 @@ from functools import partial
 from typing import Any
 
 import pytest
-import pytorch_lightning as pl
 import torch
 
 from mohone.core.errors import ConfigError, TrainingError
@@ -21,49 +20,14 @@ from mohone.kge import (
     TransR,
 )
 from mohone.training import KvsAll, NegativeSampling, Objective, OneVsAll
+from mohone.training.data_module import TripleDataModule
 from mohone.training.fit import fit
-from mohone.training.module import FitSettings, KGEModule, TripleDataModule
+from mohone.training.module import KGEModule
 from mohone.training.objective import Share
-from tests.conftest import kg_of
+from tests.helpers.graphs import kg_of
+from tests.helpers.training import new_transe, settings, train, trainer
 
 ALL: list[type[KGEModel]] = [TransE, TransH, TransR, TransD, RESCAL, DistMult, ComplEx, Analogy]
-
-
-def trainer(
-    stage: str,  # noqa: ARG001
-    *,
-    one_process: bool = False,  # noqa: ARG001
-    logged: bool = True,  # noqa: ARG001
-    **arguments: Any,
-) -> pl.Trainer:
-    return pl.Trainer(
-        accelerator=arguments.pop("accelerator", "cpu"),
-        logger=False,
-        enable_checkpointing=arguments.pop("enable_checkpointing", False),
-        enable_model_summary=False,
-        enable_progress_bar=False,
-        num_sanity_val_steps=0,
-        **arguments,
-    )
-
-
-def settings(**changed: Any) -> FitSettings:
-    usual = {"optimizer": "adam", "lr": 0.01, "schedule": "linear", "batch_size": 512}
-    return FitSettings(**{**usual, "max_epochs": 3, "patience": 9, "validate_every": 1, **changed})
-
-
-def train(
-    kg: KnowledgeGraph, model: KGEModel, objective: Objective, chosen: FitSettings, **arguments: Any
-) -> dict[str, Any]:
-    torch.manual_seed(0)
-    module = KGEModule(model, objective, LinkPrediction(kg, "valid", ("filtered",)), chosen)
-    data = TripleDataModule(kg, objective, chosen.batch_size, seed=0)
-    return fit(module, data, trainer, stage="test", **arguments)
-
-
-def new_transe(kg: KnowledgeGraph) -> TransE:
-    torch.manual_seed(1)
-    return TransE(kg.n_entities, kg.n_relations, 16)
 
 
 @pytest.mark.parametrize("optimizer", ["adam", "adagrad", "sgd"])
@@ -241,9 +205,9 @@ def test_low_precision_trains_and_is_evaluated_in_full(umls: KnowledgeGraph, cls
     torch.manual_seed(1)
     model = cls(umls.n_entities, umls.n_relations, 16)
     objective = OneVsAll(inverse_temperature=4.0)
-    chosen = settings(max_epochs=6, lr=0.02)
-    module = KGEModule(model, objective, LinkPrediction(umls, "valid", ("filtered",)), chosen)
-    data = TripleDataModule(umls, objective, chosen.batch_size, seed=0)
+    chosen = settings(max_epochs=6, lr=0.02, objective=objective)
+    module = KGEModule(model, chosen, LinkPrediction(umls, "valid", ("filtered",)))
+    data = TripleDataModule(umls, objective, chosen.fit.batch_size, seed=0)
     info = fit(module, data, partial(trainer, precision="bf16-mixed"), stage="test")
     assert info["history"][-1]["loss"] < info["history"][0]["loss"]
     again = LinkPrediction(umls, "valid", ("filtered",)).mrr(model)
@@ -253,11 +217,10 @@ def test_low_precision_trains_and_is_evaluated_in_full(umls: KnowledgeGraph, cls
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"optimizer": "adamw"}, "`training.optimizer` must be one of adam, adagrad, sgd, but is 'adamw'"),
         ({"lr": 0.0}, "`training.lr` must be > 0, but is 0"),
         ({"batch_size": 0}, "`training.batch_size` must be an integer >= 1, but is 0"),
         ({"patience": 1.5}, "`training.patience` must be an integer >= 1, but is 1.5"),
-        ({"schedule": "cosine"}, "`training.schedule` must be one of constant, linear"),
+        ({"warmup_epochs": -1}, "`training.warmup_epochs` must be an integer >= 0, but is -1"),
     ],
 )
 def test_bad_settings_are_refused(changed: dict[str, Any], message: str) -> None:

@@ -1,6 +1,5 @@
 """A training in parts is the training at once (of two epochs, then four; killed, then gone on with)."""
 
-import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +11,12 @@ from mohone.data import KnowledgeGraph
 from mohone.kge import KGEModel, TransR
 from mohone.training import NegativeSampling, Objective, OneVsAll
 from mohone.training import resume as module
-from tests.training.test_fit import settings, train
+from tests.helpers.training import settings, train
 
 OBJECTIVES: list[Objective] = [NegativeSampling(64, dropout=0.2), OneVsAll(dropout=0.2, n_candidates=40)]
+
+
+BAD: dict[str, Any] = {"max_epochs": 9, "schedule": "constant", "lr": 0.5, "patience": 1}
 
 
 class KilledError(Exception):
@@ -106,12 +108,12 @@ def test_a_file_that_is_no_state_is_passed_over(umls: KnowledgeGraph, tmp_path: 
 
 
 def test_a_training_that_had_ended_ends_with_its_best_weights(umls: KnowledgeGraph, tmp_path: Path) -> None:
-    bad = settings(max_epochs=9, schedule="constant", lr=0.5, patience=1)
+    bad = settings(**BAD)
     path = tmp_path / "p.ckpt"
     wanted, again = new(umls), new(umls)
     info = train(umls, wanted, OBJECTIVES[0], bad, progress=path)
     assert info["best_epoch"] < len(info["history"])  # Else the last weights are the best.
-    whole = dataclasses.replace(bad, max_epochs=len(info["history"]))
+    whole = settings(**{**BAD, "max_epochs": len(info["history"])})
     assert what(train(umls, again, OBJECTIVES[0], whole, progress=path)) == what(info)
     assert_same(again, wanted)
 
@@ -120,7 +122,7 @@ def test_early_stopping_counts_over_the_parts(
     umls: KnowledgeGraph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_SECONDS_BETWEEN_FILES", 0.0)
-    bad = settings(max_epochs=9, schedule="constant", lr=0.5, patience=1)
+    bad = settings(**BAD)
     wanted = train(umls, new(umls), OBJECTIVES[0], bad)
     path = tmp_path / "p.ckpt"
     n_epochs = len(wanted["history"])
@@ -129,6 +131,6 @@ def test_early_stopping_counts_over_the_parts(
         train(umls, new(umls), OBJECTIVES[0], bad, progress=path, callbacks=(Killer(n_epochs - 1),))
     found = train(umls, new(umls), OBJECTIVES[0], bad, progress=path)
     assert what(found) == what(wanted)
-    longer = dataclasses.replace(bad, max_epochs=20)
+    longer = settings(**{**BAD, "max_epochs": 20})
     again = train(umls, new(umls), OBJECTIVES[0], longer, progress=path)
     assert what(again) == what(train(umls, new(umls), OBJECTIVES[0], longer)) == what(wanted)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from mohone.experiment.networks import NetworkPlan
 from scipy import sparse
 from scipy.sparse.linalg import expm_multiply
 from torch import Tensor
@@ -19,7 +20,6 @@ from torch import Tensor
 from bench.child import peak_mb
 from bench.networks import graphs, quality
 from mohone.core.config import compose_plain
-from mohone.experiment.networks import NetworkPlan
 from mohone.experiment.trainers import TrainerFactory, quiet_lightning
 from mohone.graph.barbell import DOOR, INSIDE, barbell
 from mohone.graph.heat_kernel import HeatKernel

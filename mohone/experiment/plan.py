@@ -1,0 +1,115 @@
+"""All that a job's configuration makes, checked before any data are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pytorch_lightning.callbacks import Callback
+
+from mohone.core.config import Plain, build, call
+from mohone.core.errors import ConfigError, require_choice, require_int
+from mohone.experiment.configuration import LAST_SEED, check_keys
+from mohone.experiment.loggers import JobLogger
+from mohone.experiment.pretrained import Pretrained
+from mohone.experiment.store import StageStore
+from mohone.experiment.trainers import TrainerFactory
+from mohone.graph.network import WEIGHTINGS
+from mohone.infusion import Infusion
+from mohone.kge import KGEModel
+from mohone.netemb import NetworkEmbedding
+from mohone.training import Training
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A job before its data: what each group of its configuration describes.
+
+    Attributes:
+        config: plain and resolved.
+        seed: fixes everything random.
+        dataset: has `load()`.
+        make_model: makes a model of `n_entities` and `n_relations`.
+        training: of the baseline.
+        embedding: of the network; None: there is none.
+        infusion: None: there is none.
+        weighting: of the network's edges.
+        pretrained: entity vectors to begin with.
+        callbacks: the user's own, of the baseline's training.
+        trainers: makes each stage's Trainer.
+        logger: where curves go.
+        store: of trained stages.
+    """
+
+    config: Plain
+    seed: int
+    dataset: Any
+    make_model: Callable[..., KGEModel]
+    training: Training
+    embedding: NetworkEmbedding | None
+    infusion: Infusion | None
+    weighting: str
+    pretrained: Pretrained
+    callbacks: tuple[Callback, ...]
+    trainers: TrainerFactory
+    logger: JobLogger
+    store: StageStore
+
+    @property
+    def has_infusion(self) -> bool:
+        """Is an infusion asked for, with a network embedding to infuse?"""
+        return self.embedding is not None and self.infusion is not None
+
+    def new_model(self, n_entities: int, n_relations: int) -> KGEModel:
+        """A model with its first, random weights."""
+        model = call("kge_model", self.make_model, n_entities=n_entities, n_relations=n_relations)
+        if not isinstance(model, KGEModel):
+            raise ConfigError(f"`kge_model` must make a KGEModel, but makes a {type(model).__name__}.")
+        return model
+
+
+def make_plan(config: Plain, folder: Path) -> Plan:
+    """Build all groups of a configuration.
+
+    Args:
+        config: plain and resolved, with absolute paths.
+        folder: the job's own.
+
+    Raises:
+        ConfigError: a value that cannot be.
+    """
+    check_keys(config)
+    logger: JobLogger = build("logger", config["logger"])
+    infusion = _optional("infusion", config["infusion"], Infusion)
+    plan = Plan(
+        config=config,
+        seed=require_int("seed", config["seed"], 0, LAST_SEED),
+        dataset=build("dataset", config["dataset"]),
+        make_model=build("kge_model", config["kge_model"]),
+        training=_made("training", config["training"], Training),
+        embedding=_optional("netemb", config["netemb"], NetworkEmbedding),
+        infusion=infusion,
+        weighting=require_choice("network.weighting", config["network"]["weighting"], WEIGHTINGS),
+        pretrained=Pretrained.from_config(config["pretrained"]),
+        callbacks=tuple(build("callbacks", each) for each in config["callbacks"]),
+        trainers=TrainerFactory(config["trainer"], folder, logger),
+        logger=logger,
+        store=StageStore(Path(config["store_dir"])),
+    )
+    plan.new_model(1, 1)  # Only to check its values.
+    plan.trainers.check()
+    return plan
+
+
+def _optional(group: str, node: Plain, kind: type) -> Any:
+    """What a group makes, which may be nothing: the choice `none` has no `_target_`."""
+    return _made(group, node, kind) if node else None
+
+
+def _made(group: str, node: Plain, kind: type) -> Any:
+    made = build(group, node)
+    if not isinstance(made, kind):
+        raise ConfigError(f"`{group}` must make a {kind.__name__}, but makes a {type(made).__name__}.")
+    return made

@@ -1,0 +1,55 @@
+"""Which file of a recipe has the settings for a model: its own, or that of its family.
+
+The defaults list of `conf/config.yaml` asks by the resolver `file_for`, before anything is composed.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from omegaconf import OmegaConf
+
+_PACKAGE = Path(__file__).parents[1]
+CONF = _PACKAGE / "conf" if (_PACKAGE / "conf").is_dir() else _PACKAGE.parent / "conf"
+FAMILIES = {
+    "translational": ("transe", "transh", "transd", "transr"),
+    "bilinear": ("distmult", "complex", "analogy"),
+    "small": ("umls", "kinships"),
+    "benchmark": ("fb15k237", "wn18rr"),
+}
+_ELSE = {"default": "strong"}  # Where a recipe has none, that of another serves.
+
+
+def family_of(choice: str) -> str:
+    """The family of a model or data set; itself if it is in none."""
+    return next((family for family, members in FAMILIES.items() if choice in members), choice)
+
+
+def file_for(kind: str, recipe: str, *choices: str) -> str:
+    """The file of a recipe for these choices, the last of which may be in a family.
+
+    Args:
+        kind: `model`, `dataset` or `pair`, a folder of `conf/recipe`.
+        recipe: its name.
+        *choices: of the groups that the file is named by.
+
+    Returns:
+        its name in the folder; that of the choices themselves where there is no file, so that one in a folder
+        of the user's (`--config-dir`) is found.
+
+    Example:
+        >>> file_for("model", "strong", "one_vs_all", "transh")
+        'strong/one_vs_all-translational'
+        >>> file_for("pair", "strong", "wn18rr", "transe")
+        'strong/wn18rr-transe'
+    """
+    own = "-".join(choices)
+    names = [own, "-".join([*choices[:-1], family_of(choices[-1])])]
+    recipes = [recipe, *([_ELSE[recipe]] if kind == "model" and recipe in _ELSE else [])]
+    places = [f"{each}/{name}" for each in recipes for name in names]
+    return next((x for x in places if (CONF / "recipe" / kind / f"{x}.yaml").is_file()), f"{recipe}/{own}")
+
+
+def register_resolvers() -> None:
+    """Tell OmegaConf of `file_for`."""
+    OmegaConf.register_new_resolver("file_for", file_for, replace=True)

@@ -1,0 +1,119 @@
+"""The form of a stage, and what one leaves in the store."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import torch
+from torch import nn
+
+from mohone.core.config import Plain
+from mohone.data import KnowledgeGraph
+from mohone.evaluation.link_prediction import LinkPrediction
+from mohone.experiment.loggers import Curve
+from mohone.experiment.plan import Plan
+from mohone.kge import KGEModel
+from mohone.training import Training
+from mohone.training.data_module import TripleDataModule
+from mohone.training.fit import fit
+from mohone.training.module import VALID_MRR, KGEModule
+
+if TYPE_CHECKING:
+    from mohone.experiment.stages.runner import Runner
+
+WEIGHTS = "model.pt"
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A stage in the store: its key, folder and notes, and whether an earlier job had left it there."""
+
+    key: str
+    folder: Path
+    notes: Plain
+    reused: bool
+
+    @property
+    def seconds(self) -> float:
+        """How long it took when it was trained."""
+        return float(self.notes["seconds"])
+
+    @property
+    def curves(self) -> dict[str, Curve]:
+        """What it noted of its training step by step, under the names that loggers know."""
+        history = self.notes.get("retraining", self.notes).get("history", [])
+        name = self.folder.parent.name
+        steps: Curve = [
+            {"epoch": epoch, "train/loss": each["loss"], VALID_MRR: each.get("valid_mrr")}
+            for epoch, each in enumerate(history)  # From 0, as Lightning counts.
+        ]
+        curves = {name: steps}
+        if isinstance(self.notes.get("objective"), list):  # Of retrofitting, by iteration.
+            objective = enumerate(self.notes["objective"])
+            curves["retrofit"] = [{"epoch": step, "objective": value} for step, value in objective]
+        return curves
+
+
+class Stage(ABC):
+    """A part of a job that is trained once for all jobs that want the same.
+
+    Args:
+        plan: of the job.
+        kg: the data set.
+
+    Attributes:
+        name: of its folder in the store, of its key in results.
+        parents: the stages that it builds on.
+    """
+
+    name: ClassVar[str]
+    parents: tuple[Stage, ...] = ()
+
+    def __init__(self, plan: Plan, kg: KnowledgeGraph) -> None:
+        self.plan, self.kg = plan, kg
+
+    @property
+    @abstractmethod
+    def config(self) -> Plain:
+        """The part of the configuration that it depends on, parents apart."""
+
+    def check(self) -> None:
+        """Refuse, before any stage is trained, what this one could not do.
+
+        Raises:
+            ConfigError, DataError: what cannot be.
+        """
+
+    @abstractmethod
+    def train(self, folder: Path, runner: Runner) -> Plain:
+        """Leave its files in a folder; returns notes of plain types."""
+
+    @abstractmethod
+    def read(self, trained: Trained) -> Any:
+        """What it has made, read back."""
+
+
+def train_model(
+    stage: Stage, model: KGEModel, training: Training, validation: LinkPrediction, **arguments: Any
+) -> Plain:
+    """Fit a model, leave it with its best weights on the trainers' device; more arguments are `fit`'s."""
+    plan = stage.plan
+    module = KGEModule(model, training, validation)
+    data = TripleDataModule(stage.kg, training.objective, training.fit.batch_size, plan.seed)
+    notes = fit(module, data, plan.trainers, stage=stage.name, **arguments)
+    model.to(plan.trainers.device)  # Lightning leaves it on the CPU.
+    return notes
+
+
+def save_weights(model: nn.Module, folder: Path) -> None:
+    """Write the weights so that any machine can read them."""
+    torch.save({name: table.cpu() for name, table in model.state_dict().items()}, folder / WEIGHTS)
+
+
+def load_weights(model: KGEModel, trained: Trained, stage: Stage) -> KGEModel:
+    """Read the weights into a model, on the trainers' device."""
+    model.load_state_dict(torch.load(trained.folder / WEIGHTS, weights_only=True, map_location="cpu"))
+    return model.to(stage.plan.trainers.device)

@@ -1,0 +1,70 @@
+"""The stage that trains the baseline: `model.pt`."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mohone.core.config import Plain
+from mohone.experiment.stages.base import Stage, Trained, load_weights, save_weights, train_model
+from mohone.experiment.store import stage_key
+from mohone.kge import KGEModel
+
+if TYPE_CHECKING:
+    from mohone.experiment.stages.runner import Runner
+
+
+class BaselineStage(Stage):
+    """Trains the model on the triples, without the network."""
+
+    name = "baseline"
+
+    @property
+    def config(self) -> Plain:
+        """The model and its training, vectors to begin with, the user's callbacks."""
+        config = {group: self.plan.config[group] for group in ("kge_model", "training", "trainer")}
+        callbacks = {"callbacks": self.plan.config["callbacks"]} if self.plan.callbacks else {}
+        return {**config, **self.plan.pretrained.config, **callbacks}
+
+    def new_model(self) -> KGEModel:
+        """A model with its first, random weights."""
+        return self.plan.new_model(self.kg.n_entities, self.kg.n_relations)
+
+    def check(self) -> None:
+        """Do vectors to begin with suit the model?"""
+        if self.plan.pretrained.path is not None:
+            self.plan.pretrained.put(self.new_model(), self.kg.entities.names)
+
+    def train(self, folder: Path, runner: Runner) -> Plain:
+        """Train to the best validation score; a killed training goes on where its state was last kept."""
+        model = self.new_model()
+        self.plan.pretrained.put(model, self.kg.entities.names)
+        file = self.progress_file
+        with self.plan.store.lock(file.parent.name, file.stem):  # A longer training may share it.
+            notes = train_model(
+                self,
+                model,
+                self.plan.training,
+                runner.validation,
+                callbacks=self.plan.callbacks,
+                progress=file,
+            )
+        save_weights(model, folder)
+        return notes
+
+    def read(self, trained: Trained) -> KGEModel:
+        """The trained model, on the trainers' device."""
+        return load_weights(self.new_model(), trained, self)
+
+    @property
+    def progress_file(self) -> Path:
+        """Where the training's state is kept, under a key of all that its course depends on.
+
+        With a constant learning rate a longer training has the same course.
+        """
+        config = copy.deepcopy(self.config)
+        if self.plan.training.is_constant:
+            config["training"].get("fit", {}).pop("max_epochs", None)
+        key = stage_key("progress", config, fingerprint=self.kg.fingerprint, seed=self.plan.seed)
+        return self.plan.store.root / "progress" / f"{key}.ckpt"

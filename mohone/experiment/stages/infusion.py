@@ -1,0 +1,70 @@
+"""The stage that infuses the baseline with the network: `model.pt`."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytorch_lightning.callbacks import Callback
+
+from mohone.core.config import Plain
+from mohone.experiment.stages.base import Stage, Trained, load_weights, save_weights, train_model
+from mohone.experiment.stages.baseline import BaselineStage
+from mohone.experiment.stages.network import NetworkStage
+from mohone.kge import KGEModel
+
+if TYPE_CHECKING:
+    from mohone.experiment.stages.runner import Runner
+
+
+class InfusionStage(Stage):
+    """Infuses whatever the baseline is with whatever the network embedding is.
+
+    Args:
+        network: gives neighbours.
+        baseline: is infused.
+    """
+
+    name = "infusion"
+
+    def __init__(self, network: NetworkStage, baseline: BaselineStage) -> None:
+        super().__init__(baseline.plan, baseline.kg)
+        self.network, self.baseline = network, baseline
+        self.parents = (network, baseline)
+
+    @property
+    def config(self) -> Plain:
+        """The infusion, and the training by which it may train; never its warm-up, which is over by then."""
+        groups = ("kge_model", "training", "infusion", "trainer")
+        config = {group: copy.deepcopy(self.plan.config[group]) for group in groups}
+        config["training"].setdefault("fit", {})["warmup_epochs"] = 0
+        return config
+
+    def check(self) -> None:
+        """Can it be done with so many entities and processes?"""
+        assert self.plan.infusion is not None
+        self.plan.infusion.check(int(self.kg.seen_entities.sum()), self.plan.trainers.n_processes)
+
+    def train(self, folder: Path, runner: Runner) -> Plain:
+        """Infuse the baseline."""
+        assert self.plan.infusion is not None
+
+        def retrain(
+            model: KGEModel, callback: Callback, *, lr_factor: float, max_epochs: int, patience: int
+        ) -> Plain:
+            training = self.plan.training.for_retraining(lr_factor, max_epochs, patience)
+            more = {"callbacks": (callback,), "from_start": True}
+            return train_model(self, model, training, runner.validation, **more)
+
+        model, notes = self.plan.infusion.fit(
+            runner.read(self.baseline), runner.read(self.network), runner.validation, retrain
+        )
+        save_weights(model, folder)
+        return notes
+
+    def read(self, trained: Trained) -> KGEModel:
+        """The infused model, on the trainers' device."""
+        assert self.plan.infusion is not None
+        model = self.plan.infusion.rebuild(self.baseline.new_model(), trained.notes, self.kg)
+        return load_weights(model, trained, self)

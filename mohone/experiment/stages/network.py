@@ -1,0 +1,53 @@
+"""The stage that embeds the network of the training triples: `vectors.pt`."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from mohone.core.config import Plain
+from mohone.experiment.stages.base import Stage, Trained
+from mohone.graph.network import Network
+from mohone.infusion import NetworkSpace
+
+if TYPE_CHECKING:
+    from mohone.experiment.stages.runner import Runner
+
+VECTORS = "vectors.pt"
+
+
+class NetworkStage(Stage):
+    """Learns where the entities lie in network space."""
+
+    name = "netemb"
+
+    @property
+    def config(self) -> Plain:
+        """The network and its embedding."""
+        return {group: self.plan.config[group] for group in ("network", "netemb", "trainer")}
+
+    @cached_property
+    def network(self) -> Network:
+        """The entities as a network, of the training triples alone."""
+        return Network.from_triples(self.kg.train, self.kg.n_entities, self.plan.weighting)
+
+    def check(self) -> None:
+        """Is the objective for this many entities?"""
+        assert self.plan.embedding is not None
+        self.plan.embedding.learner.objective_for(self.kg.n_entities)
+
+    def train(self, folder: Path, runner: Runner) -> Plain:  # noqa: ARG002
+        """Learn the vectors."""
+        assert self.plan.embedding is not None
+        vectors, notes = self.plan.embedding.fit(self.network, self.plan.trainers, self.plan.seed)
+        torch.save(vectors, folder / VECTORS)
+        return notes
+
+    def read(self, trained: Trained) -> NetworkSpace:
+        """The network, and `(n_entities, dim)` vectors."""
+        vectors: Tensor = torch.load(trained.folder / VECTORS, weights_only=True)
+        return NetworkSpace(self.network, vectors)

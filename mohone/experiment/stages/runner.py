@@ -1,0 +1,116 @@
+"""Runs the stages of a job: each from the store if it is there, else trained into it."""
+
+from __future__ import annotations
+
+import logging
+import time
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pytorch_lightning as pl
+
+from mohone.core.config import Plain
+from mohone.core.files import read_json, write_json
+from mohone.data import KnowledgeGraph
+from mohone.evaluation.link_prediction import LinkPrediction
+from mohone.experiment.plan import Plan
+from mohone.experiment.stages.base import Stage, Trained
+from mohone.experiment.stages.baseline import BaselineStage
+from mohone.experiment.stages.infusion import InfusionStage
+from mohone.experiment.stages.network import NetworkStage
+from mohone.experiment.store import stage_key
+
+log = logging.getLogger(__name__)
+NOTES = "info.json"
+
+
+class Runner:
+    """The stages of one job, by name and in their order.
+
+    Args:
+        plan: of the job.
+        kg: the data set.
+
+    Attributes:
+        stages: those that the job has.
+    """
+
+    def __init__(self, plan: Plan, kg: KnowledgeGraph) -> None:
+        self.plan, self.kg = plan, kg
+        self.network, self.baseline = NetworkStage(plan, kg), BaselineStage(plan, kg)
+        self.infusion = InfusionStage(self.network, self.baseline)
+        wanted = {self.network: plan.embedding, self.baseline: True, self.infusion: plan.has_infusion}
+        self.stages = {stage.name: stage for stage, is_wanted in wanted.items() if is_wanted}
+        self._trained: dict[str, Trained] = {}
+
+    def check(self) -> None:
+        """Refuse, before any work, what a stage could not do.
+
+        Raises:
+            ConfigError, DataError: what cannot be.
+        """
+        self.plan.store.check()
+        for stage in self.stages.values():
+            stage.check()
+
+    @cached_property
+    def keys(self) -> dict[str, str]:
+        """The key of each stage of the job, by its name: jobs of the same keys are the same job."""
+        return {name: self._key(stage) for name, stage in self.stages.items()}
+
+    @cached_property
+    def validation(self) -> LinkPrediction:
+        """Ranks the validation triples, filtered."""
+        return LinkPrediction(self.kg, "valid", ("filtered",))
+
+    def read(self, stage: Stage) -> Any:
+        """What a stage has made."""
+        return stage.read(self.run(stage))
+
+    def run(self, stage: Stage) -> Trained:
+        """The stage in the store, trained if it is not there."""
+        if stage.name not in self._trained:
+            self._trained[stage.name] = self._run(stage)
+        return self._trained[stage.name]
+
+    def _key(self, stage: Stage) -> str:
+        parents = tuple(self._key(parent) for parent in stage.parents)
+        place: dict[str, Any] = {"fingerprint": self.kg.fingerprint, "seed": self.plan.seed}
+        return stage_key(stage.name, stage.config, parents=parents, **place)
+
+    def _run(self, stage: Stage) -> Trained:
+        key, name = self._key(stage), stage.name
+
+        def timed(folder: Path) -> None:
+            for parent in stage.parents:  # Their time is their own.
+                self.run(parent)
+            log.info("%s: training", name)
+            start = time.perf_counter()
+            pl.seed_everything(self.plan.seed, verbose=False)
+            notes = stage.train(folder, self)
+            seconds = time.perf_counter() - start + notes.pop("seconds_before", 0.0)
+            write_json(folder / NOTES, {**notes, "config": stage.config, "seconds": seconds})
+            log.info("%s: done in %.1f s", name, seconds)
+
+        folder, reused = self.plan.store.get(name, key, timed)
+        trained = Trained(key, folder, read_json(folder / NOTES), reused)
+        if reused:
+            log.info("%s: reused from %s", name, folder)
+        self._replay(trained)
+        return trained
+
+    def _replay(self, trained: Trained) -> None:
+        """Log the curves that no Trainer has logged before our eyes: also those of several processes."""
+        for curve, steps in trained.curves.items() if self.plan.logger.is_open else ():
+            unseen = trained.reused or curve not in self.stages or trained.notes.get("resumed_after")
+            if unseen or self.plan.trainers.n_processes > 1:
+                self.plan.logger.replay(curve, steps)
+
+
+def describe(trained: dict[str, Trained]) -> Plain:
+    """What results say of the stages: keys, and what each noted but for its curves."""
+    return {
+        name: {"key": each.key} | {k: v for k, v in each.notes.items() if isinstance(v, int | float | str)}
+        for name, each in trained.items()
+    }

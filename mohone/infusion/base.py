@@ -1,0 +1,106 @@
+"""The contract of an infusion: what a network knows, put into a trained model."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+from pytorch_lightning.callbacks import Callback
+from torch import Tensor
+
+from mohone.core.nearest import Nearest, nearest_neighbors
+from mohone.data import KnowledgeGraph
+from mohone.evaluation.link_prediction import LinkPrediction
+from mohone.graph.network import Network
+from mohone.kge import KGEModel
+
+Notes = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class NetworkSpace:
+    """A network and where its embedding puts the entities.
+
+    Attributes:
+        network: of the training triples.
+        vectors: `(n_entities, dim)`.
+    """
+
+    network: Network
+    vectors: Tensor
+
+    def nearest(self, k: int, metric: str = "cosine") -> Nearest:
+        """Each entity's k nearest others; entities without an edge have none and are nobody's."""
+        return nearest_neighbors(self.vectors, k, metric, excluded=self.network.isolated)
+
+
+class Retrain(Protocol):
+    """Trains what of a model is not frozen, by the objective that the model was trained with."""
+
+    def __call__(
+        self, model: KGEModel, callback: Callback, *, lr_factor: float, max_epochs: int, patience: int
+    ) -> Notes:
+        """Leave the model with its best weights on validation, those before training among them.
+
+        Args:
+            model: trained in place.
+            callback: called by the Trainer; what it does before the optimiser is built, it does first.
+            lr_factor: the learning rate as a share of the training's.
+            max_epochs: at most so many, each validated.
+            patience: validations without a new best after which it stops.
+
+        Returns:
+            notes of the training, `valid_mrr` among them.
+        """
+        ...
+
+
+class Infusion(ABC):
+    """A model and a network in, an infused model out.
+
+    Attributes:
+        is_control: does it change nothing that the network has a say in, to measure what of another's gain
+            is not the network's?
+    """
+
+    is_control: ClassVar[bool] = False
+
+    def check(self, n_nodes: int, n_processes: int) -> None:
+        """Refuse, before any work, what could not be done.
+
+        Args:
+            n_nodes: entities that have an edge, at most.
+            n_processes: of the Trainer.
+
+        Raises:
+            ConfigError: what cannot be.
+        """
+
+    @abstractmethod
+    def fit(
+        self, model: KGEModel, space: NetworkSpace, validation: LinkPrediction, retrain: Retrain
+    ) -> tuple[KGEModel, Notes]:
+        """Infuse a trained model, whose tables become the infused model's.
+
+        Args:
+            model: the best baseline.
+            space: the network, and neighbours in it.
+            validation: ranks the validation triples, which decide.
+            retrain: trains what is left to train.
+
+        Returns:
+            the infused model; notes of plain types: `selection` (what validation chose: `chosen` in words,
+            `kept`: is it better than nothing, `valid_mrr_baseline`, `valid_mrr_infused`), `valid_mrr`, and
+            what else is worth keeping.
+        """
+
+    @abstractmethod
+    def rebuild(self, model: KGEModel, notes: Notes, kg: KnowledgeGraph) -> KGEModel:
+        """A model of the kind that `fit` returned, for its weights to be read into.
+
+        Args:
+            model: a new one of the baseline's kind.
+            notes: of `fit`.
+            kg: the data set.
+        """

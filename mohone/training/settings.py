@@ -1,0 +1,118 @@
+"""How a model is trained, as values: what is minimised, by which optimiser, on which schedule, how long."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.optim import Optimizer
+
+from mohone.core.errors import ConfigError, require_float, require_int
+from mohone.training.objective import Objective
+
+MakeOptimizer = Callable[..., Optimizer]
+MakeScheduler = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How long a model is trained, in which steps.
+
+    Attributes:
+        batch_size: examples of a step: triples, or queries in `one_vs_all` and `k_vs_all`.
+        max_epochs: at most so many.
+        validate_every: epochs between validations.
+        patience: validations without a new best after which training stops.
+        warmup_epochs: first epochs in which the model warms up as a simpler one: TransR as TransE.
+    """
+
+    batch_size: int = 512
+    max_epochs: int = 60
+    validate_every: int = 5
+    patience: int = 3
+    warmup_epochs: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("batch_size", "max_epochs", "patience", "validate_every"):
+            require_int(f"training.{name}", getattr(self, name), 1)
+        require_int("training.warmup_epochs", self.warmup_epochs, 0)
+
+
+def _adam() -> MakeOptimizer:
+    return partial(torch.optim.Adam, lr=3e-3)
+
+
+@dataclass(frozen=True)
+class Training:
+    """All that a training is made of, but for the model and the triples.
+
+    Attributes:
+        objective: what is minimised on which batches.
+        optimizer: makes one of the parameters; `lr` among its keywords.
+        scheduler: makes a schedule of an optimiser, stepped after each batch; if it takes `n_steps`, it is
+            told how many there will be. None: the learning rate stays.
+        fit: how long, in which steps.
+    """
+
+    objective: Objective
+    optimizer: MakeOptimizer = field(default_factory=_adam)
+    scheduler: MakeScheduler | None = None
+    fit: Fit = field(default_factory=Fit)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.optimizer, partial) or "lr" not in self.optimizer.keywords:
+            raise ConfigError("`training.optimizer` must be a `_partial_` optimiser with an `lr`.")
+        require_float("training.lr", self.lr, strict=True)
+
+    @property
+    def lr(self) -> float:
+        """The first learning rate."""
+        assert isinstance(self.optimizer, partial)
+        rate: float = self.optimizer.keywords["lr"]
+        return rate
+
+    @property
+    def is_constant(self) -> bool:
+        """Does the learning rate stay, so that the first epochs are the same however long it is trained?"""
+        return self.scheduler is None
+
+    def new_optimizer(self, parameters: Iterable[Tensor], on_cpu: bool) -> Optimizer:
+        """The optimiser of these parameters; on a CPU the fused one, where there is one."""
+        assert isinstance(self.optimizer, partial)
+        takes = inspect.signature(self.optimizer.func).parameters
+        more = {"fused": True} if on_cpu and "fused" in takes else {}
+        made: Optimizer = self.optimizer(parameters, **more)
+        return made
+
+    def new_scheduler(self, optimizer: Optimizer, n_steps: int) -> Any | None:
+        """The schedule of `n_steps` steps; None if the learning rate stays."""
+        if self.scheduler is None:
+            return None
+        make = self.scheduler.func if isinstance(self.scheduler, partial) else self.scheduler
+        more = {"n_steps": n_steps} if "n_steps" in inspect.signature(make).parameters else {}
+        return self.scheduler(optimizer, **more)
+
+    def for_retraining(self, lr_factor: float, max_epochs: int, patience: int) -> Training:
+        """The same objective, for what is left to learn after an infusion: small, constant steps, watched.
+
+        Args:
+            lr_factor: of the learning rate.
+            max_epochs: at most so many, each validated.
+            patience: validations without a new best after which it stops.
+        """
+        assert isinstance(self.optimizer, partial)
+        keywords = {**self.optimizer.keywords, "lr": self.lr * lr_factor}
+        return dataclasses.replace(
+            self,
+            optimizer=partial(self.optimizer.func, *self.optimizer.args, **keywords),
+            scheduler=None,
+            fit=dataclasses.replace(
+                self.fit, max_epochs=max_epochs, patience=patience, validate_every=1, warmup_epochs=0
+            ),
+        )

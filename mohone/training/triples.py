@@ -1,0 +1,145 @@
+"""The train split as triples with drawn negatives, for objectives that sample."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from mohone.data import SIDES, KnowledgeGraph, query_keys
+from mohone.training.objective import Share, shuffled
+
+log = logging.getLogger(__name__)
+Pairs = tuple[Tensor, Tensor]
+CORRUPTIONS = ("both", "uniform", "bernoulli")
+
+
+class TripleBatch(NamedTuple):
+    """Triples whose tails, and triples whose heads, are compared with `negatives`, `(n_negatives,)` entities.
+
+    `n_examples` is by what the summed loss of both sides is divided. `known_tails` and `known_heads` are the
+    right answers of the queries by train, as row numbers and entities, `(n_known,)` each; None: they may be
+    negatives.
+    """
+
+    tails: Tensor
+    heads: Tensor
+    negatives: Tensor
+    n_examples: float
+    known_tails: Pairs | None = None
+    known_heads: Pairs | None = None
+
+
+class TripleExamples:
+    """The triples of the train split, and what negatives are.
+
+    Args:
+        kg: the data set.
+        n_negatives: entities drawn for each batch.
+        corruption: which sides are replaced, see `NegativeSampling`.
+        relation_block: see `Objective`.
+        filtered: are right answers by train never negatives?
+    """
+
+    def __init__(
+        self, kg: KnowledgeGraph, n_negatives: int, corruption: str, relation_block: int, filtered: bool
+    ) -> None:
+        self.triples, self.n_entities, self.n_relations = kg.train, kg.n_entities, kg.n_relations
+        self.n_negatives, self.relation_block = n_negatives, relation_block
+        self.head_chance = _head_chance(kg, corruption)
+        self.known = {side: kg.answers(side, "train") for side in SIDES} if filtered else {}
+        for side, index in self.known.items():
+            n_full = int((index.offsets.diff() == kg.n_entities).sum())
+            if n_full:
+                log.warning("%d %s queries have no negative: all entities are right answers.", n_full, side)
+
+    def n_batches(self, batch_size: int) -> int:
+        """How many batches an epoch has."""
+        return -(-len(self.triples) // batch_size)
+
+    def known_answers(self, triples: Tensor, side: str) -> Pairs | None:
+        """Those of each triple's query by train, as rows and entities; None unless they are left out."""
+        if not self.known:
+            return None
+        keys = query_keys(triples, side, self.n_relations)
+        return self.known[side].to(keys.device).lookup(keys)
+
+    def epoch(self, batch_size: int, generator: torch.Generator, share: Share) -> TripleBatches:
+        """Shuffled triples, `batch_size` of them in a step of all processes together."""
+        order = shuffled(self.triples[:, 1], self.relation_block, generator)
+        shape = (self.n_batches(batch_size), self.n_negatives)
+        negatives = torch.randint(self.n_entities, shape, generator=generator)
+        head_is_asked = None
+        if self.head_chance is not None:
+            head_is_asked = torch.rand(len(order), generator=generator) < self.head_chance[order]
+        return TripleBatches(self, self.triples[order], head_is_asked, negatives, batch_size, share)
+
+
+def _head_chance(kg: KnowledgeGraph, corruption: str) -> Tensor | None:
+    """With what chance the head of each train triple is replaced: `(n,)`; None: always both sides."""
+    if corruption == "both":
+        return None
+    relation = kg.train[:, 1]
+    if corruption == "uniform":
+        return torch.full((len(relation),), 0.5)
+    queries = {side: torch.bincount(kg.answers(side, "train").keys % kg.n_relations) for side in SIDES}
+    # tph = triples / distinct (h, r); hpt = triples / distinct (r, t): their ratio needs no triples.
+    tph, hpt = queries["tail"].reciprocal(), queries["head"].reciprocal()
+    return (tph / (tph + hpt))[relation]
+
+
+class TripleBatches:
+    """One epoch of `TripleBatch`es, moved to the device at once, then sliced.
+
+    Args:
+        examples: what there is.
+        triples: `(n, 3)`, shuffled.
+        head_is_asked: `(n,)`: is the head replaced, and not the tail? None: both are.
+        negatives: `(n_batches, n_negatives)`.
+        batch_size: of all processes.
+        share: where the batches go.
+    """
+
+    def __init__(
+        self,
+        examples: TripleExamples,
+        triples: Tensor,
+        head_is_asked: Tensor | None,
+        negatives: Tensor,
+        batch_size: int,
+        share: Share,
+    ) -> None:
+        self.examples = examples
+        place = torch.arange(len(triples))
+        mine = place % share.world == share.rank
+        self.negatives = negatives.to(share.device)
+        self.batch_size, self.world, self.n = batch_size, share.world, len(triples)
+        self.n_sides = 1 if head_is_asked is not None else len(SIDES)
+        asked = torch.ones_like(mine) if head_is_asked is None else ~head_is_asked
+        self._tails = self._split(triples, place, mine & asked, share)
+        self._heads = self._tails
+        if head_is_asked is not None:
+            self._heads = self._split(triples, place, mine & head_is_asked, share)
+
+    def _split(self, triples: Tensor, place: Tensor, wanted: Tensor, share: Share) -> tuple[Tensor, ...]:
+        sizes = torch.bincount(place[wanted] // self.batch_size, minlength=len(self))
+        parts: tuple[Tensor, ...] = triples[wanted].to(share.device).split(sizes.tolist())
+        return parts
+
+    def __len__(self) -> int:
+        return -(-self.n // self.batch_size)
+
+    def __iter__(self) -> Iterator[TripleBatch]:
+        for i, (tails, heads) in enumerate(zip(self._tails, self._heads, strict=True)):
+            size = min(self.batch_size, self.n - i * self.batch_size)
+            yield TripleBatch(
+                tails,
+                heads,
+                self.negatives[i],
+                self.n_sides * size / self.world,
+                self.examples.known_answers(tails, "tail"),
+                self.examples.known_answers(heads, "head"),
+            )

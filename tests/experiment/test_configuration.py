@@ -1,0 +1,20 @@
+"""What a configuration cannot be, before any work."""
+
+import pytest
+
+from mohone.core.errors import ConfigError
+from mohone.experiment.configuration import compose_plain
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("network=null", "`network` must be a group of keys, but is None"),
+        ("pretrained=3", "`pretrained` must be a group of keys, but is 3"),
+        ("store_dir=null", "`store_dir` must be a folder, but is None"),
+        ("+network.weights=1", "`network.weights` must be one of weighting, but is none of them"),
+    ],
+)
+def test_what_cannot_be_is_refused(setting: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        compose_plain([setting])
