@@ -62,14 +62,15 @@ test: $(STAMP) ## Run the tests, in up to four processes
 bench: $(STAMP) ## Time models beside PyKEEN's on DATA/fb15k-237 (DATA=FOLDER), into outputs/bench
 	@test -d "$(DATA)/fb15k-237" || { echo "DATA must be a folder with fb15k-237 in it, but is $(DATA)."; exit 1; }
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[bench,plots]"
-	$(BIN)/python scripts/bench_kge.py --data-dir "$(DATA)" --out outputs/bench
+	$(BIN)/python -m benchmarks.kge --data-dir "$(DATA)" --out outputs/bench
 
 bench-networks: $(STAMP) ## Time network embeddings beside PecanPy's, on DATA and power-law graphs (half an hour)
 	@test -d "$(DATA)/fb15k-237" || { echo "DATA must be a folder with fb15k-237 in it, but is $(DATA)."; exit 1; }
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[plots]"
 	test -x $(PEERS)/bin/python || $(PYTHON) -m venv $(PEERS)
 	$(PEERS)/bin/pip install --quiet "numpy<2" pecanpy==2.0.9 gensim==4.4.0
-	$(BIN)/python scripts/bench_networks.py --data-dir "$(DATA)" --peer-python $(PEERS)/bin/python --wn18rr
+	$(BIN)/python -m benchmarks.networks --data-dir "$(DATA)" --out outputs/bench \
+		--peer-python $(PEERS)/bin/python
 
 lint: $(STAMP) ## Check format, lint and types
 	$(BIN)/ruff format --check .

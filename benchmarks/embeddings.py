@@ -1,4 +1,4 @@
-"""What is measured, each in a process of its own: `bench.child` calls these."""
+"""Network embeddings: how long they take, how much memory, and how good they are; `child.py` calls these."""
 
 from __future__ import annotations
 
@@ -12,33 +12,39 @@ from typing import Any
 
 import numpy as np
 import torch
-from mohone.experiment.networks import NetworkPlan
 from scipy import sparse
 from scipy.sparse.linalg import expm_multiply
+from scipy.stats import rankdata
 from torch import Tensor
+from torch.nn import functional as F
 
-from bench.child import peak_mb
-from bench.networks import graphs, quality
-from mohone.core.config import compose_plain
-from mohone.experiment.trainers import TrainerFactory, quiet_lightning
+from benchmarks import graphs
+from benchmarks.child import peak_mb
+from mohone.core.config import build
+from mohone.core.nearest import nearest_neighbors
+from mohone.core.runtime import quiet_lightning
+from mohone.experiment.configuration import compose_plain
+from mohone.experiment.trainers import TrainerFactory
 from mohone.graph.barbell import DOOR, INSIDE, barbell
 from mohone.graph.heat_kernel import HeatKernel
 from mohone.graph.network import Network
 
 _HELD_OUT = 0.1
+_SCALE = 5.0
+_N_ASKED, _N_NEAREST = 1000, 10
 _PEER = Path(__file__).with_name("peer_node2vec.py")
 
 
 def embed(spec: dict[str, Any]) -> dict[str, Any]:
     """Ours on nine tenths of a benchmark graph's edges: time, peak memory, quality."""
-    split = graphs.split_edges(graphs.benchmark_graph(spec["data_dir"], spec["graph"]), _HELD_OUT)
-    vectors, figures = _learn(split.network, spec)
+    split = _held_out(spec)
+    vectors, figures = _learn(split.network, spec["netemb"], *spec["settings"])
     return {**figures, **_judge(vectors, split)}
 
 
 def peer(spec: dict[str, Any]) -> dict[str, Any]:
     """PecanPy's walks and gensim's word2vec on the same edges, in their own environment."""
-    split = graphs.split_edges(graphs.benchmark_graph(spec["data_dir"], spec["graph"]), _HELD_OUT)
+    split = _held_out(spec)
     with tempfile.TemporaryDirectory() as folder:
         edges, out = Path(folder) / "edges.tsv", Path(folder) / "vectors.npz"
         np.savetxt(edges, graphs.edges_of(split.network).numpy(), "%d", "\t")
@@ -59,7 +65,7 @@ def kernel(spec: dict[str, Any]) -> dict[str, Any]:
     """A block of the heat kernel by ours and, as GraphWave has it, by scipy's expm_multiply in float64."""
     network = graphs.benchmark_graph(spec["data_dir"], spec["graph"])
     nodes = torch.arange(spec["n_columns"])
-    ours = HeatKernel(network, 5.0)
+    ours = HeatKernel(network, _SCALE)
     ours.rows(nodes)
     start = time.perf_counter()
     rows = ours.rows(nodes)
@@ -70,7 +76,7 @@ def kernel(spec: dict[str, Any]) -> dict[str, Any]:
     block = np.zeros((network.n_nodes, len(nodes)))
     block[nodes, np.arange(len(nodes))] = 1.0
     start = time.perf_counter()
-    theirs = expm_multiply(-5.0 * laplacian, block).T
+    theirs = expm_multiply(-_SCALE * laplacian, block).T
     peer_seconds = time.perf_counter() - start
     return {
         "n_columns": len(nodes),
@@ -84,26 +90,26 @@ def roles(spec: dict[str, Any]) -> dict[str, Any]:
     """Labels found on the bar-bell (roles; bells) and on a planted partition (communities)."""
     two_bells, of_role = barbell()
     partition, of_group = graphs.planted_partition()
-    vectors, _ = _learn(two_bells, {**spec, "settings": [*spec["settings"], "dim=16"]})
-    communities, _ = _learn(partition, {**spec, "settings": [*spec["settings"], "dim=32"]})
+    vectors, _ = _learn(two_bells, spec["netemb"], "dim=16")
+    communities, _ = _learn(partition, spec["netemb"], "dim=32")
     is_right = (torch.arange(len(of_role)) >= len(of_role) // 2).long()
     inside, at_bell = of_role == INSIDE, of_role <= DOOR
     return {
-        "roles": quality.label_accuracy(vectors[at_bell], of_role[at_bell]),
-        "all_roles": quality.label_accuracy(vectors, of_role),
-        "bells": quality.label_accuracy(vectors[inside], is_right[inside]),
-        "communities": quality.label_accuracy(communities, of_group),
+        "roles": label_accuracy(vectors[at_bell], of_role[at_bell]),
+        "all_roles": label_accuracy(vectors, of_role),
+        "bells": label_accuracy(vectors[inside], is_right[inside]),
+        "communities": label_accuracy(communities, of_group),
     }
 
 
 def growth(spec: dict[str, Any]) -> dict[str, Any]:
-    """One pass over all nodes of a power-law graph, sampled."""
+    """One pass of `shnb` over all nodes of a power-law graph, sampled."""
     start = time.perf_counter()
     network = graphs.power_law(spec["n_nodes"], spec["n_edges"])
     made = time.perf_counter() - start
-    once = ["netemb.objective=sampled", "netemb.min_epochs=1", "netemb.min_steps=1"]
-    _learn(barbell()[0], {**spec, "settings": once})  # So that nothing is compiled in the measurement.
-    _, figures = _learn(network, {**spec, "settings": [*spec["settings"], *once]})
+    once = ("netemb.objective=sampled", "netemb.min_epochs=1", "netemb.min_steps=1")
+    _learn(barbell()[0], "shnb", *once)  # So that nothing is compiled in the measurement.
+    _, figures = _learn(network, "shnb", *once)
     return {
         "n_nodes": network.n_nodes,
         "n_edges": network.n_edges,
@@ -113,17 +119,17 @@ def growth(spec: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _learn(network: Network, spec: dict[str, Any]) -> tuple[Tensor, dict[str, Any]]:
-    config = compose_plain([f"netemb={spec['netemb']}", *spec["settings"]])
-    plan = NetworkPlan(config)
+def _learn(network: Network, netemb: str, *settings: str) -> tuple[Tensor, dict[str, Any]]:
+    config = compose_plain([f"netemb={netemb}", *settings])
+    embedding = build("netemb", config["netemb"])
     quiet_lightning()
     logging.getLogger("mohone").setLevel(logging.ERROR)
     torch.manual_seed(0)
     start = time.perf_counter()
-    vectors, info = plan.learn(network, TrainerFactory(config["trainer"], Path()), seed=0)
+    vectors, info = embedding.fit(network, TrainerFactory(config["trainer"], Path()), seed=0)
     seconds = time.perf_counter() - start
     n_asking = network.n_nodes - info["n_isolated"]
-    n_pairs = len(info["history"]) * n_asking * plan.settings.n_draws
+    n_pairs = len(info["history"]) * n_asking * embedding.learner.n_draws
     return vectors, {
         "seconds": seconds,
         "peak_learn_mb": peak_mb(),
@@ -133,5 +139,38 @@ def _learn(network: Network, spec: dict[str, Any]) -> tuple[Tensor, dict[str, An
     }
 
 
+def _held_out(spec: dict[str, Any]) -> graphs.Split:
+    return graphs.split_edges(graphs.benchmark_graph(spec["data_dir"], spec["graph"]), _HELD_OUT)
+
+
 def _judge(vectors: Tensor, split: graphs.Split) -> dict[str, Any]:
-    return {"auc": quality.auc(vectors, split), "overlap": quality.overlap(vectors, split.network)}
+    return {"auc": auc(vectors, split), "overlap": overlap(vectors, split.network)}
+
+
+def auc(vectors: Tensor, split: graphs.Split) -> float:
+    """The chance that a held-out edge has the larger cosine than a pair that is none."""
+    table = F.normalize(vectors)
+    likeness = [(table[x[:, 0]] * table[x[:, 1]]).sum(1) for x in (split.held_out, split.non_edges)]
+    ranks = rankdata(torch.cat(likeness).numpy())
+    n, m = (len(x) for x in likeness)
+    return float((ranks[:n].sum() - n * (n + 1) / 2) / (n * m))
+
+
+def overlap(vectors: Tensor, network: Network) -> float:
+    """Of the ten nodes with most heat (scale 5) the share with the ten largest products, of 1,000 nodes."""
+    nodes = network.connected
+    nodes = nodes[:: max(1, len(nodes) // _N_ASKED)]
+    heat = HeatKernel(network, _SCALE).rows(nodes)
+    heat[torch.arange(len(nodes)), nodes] = -1.0
+    warmest = heat.topk(_N_NEAREST, 1).indices
+    products = vectors[nodes] @ vectors.T
+    products[torch.arange(len(nodes)), nodes] = -torch.inf
+    largest = products.topk(_N_NEAREST, 1).indices
+    return float((warmest[:, :, None] == largest[:, None, :]).any(2).float().mean())
+
+
+def label_accuracy(vectors: Tensor, labels: Tensor) -> float:
+    """The share of nodes whose nearest node by cosine has the same label, of those that could."""
+    nearest = nearest_neighbors(vectors, 1).rows[:, 0]
+    possible = torch.bincount(labels - labels.min())[labels - labels.min()] > 1
+    return float((labels[nearest] == labels)[possible].float().mean())

@@ -7,20 +7,21 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-WARMUP, _LEAST = 3, 3
+_WARMUP, _LEAST = 3, 3
 
 
 class Clock:
     """Times steps after the first few; what lies between two ticks is a whole step, its batch included.
 
     Args:
-        seconds: timed steps are enough after so long.
-        warmup: first steps that are not timed.
-        steps: so many timed steps are enough; None: only `seconds` counts, but three are timed at least.
+        seconds: timed steps are enough after so long, and when there are three of them.
+        n_steps: of an epoch; the first few are not timed, but never all.
+        steps: so many timed steps are enough, however long they take; None: `seconds` counts.
     """
 
-    def __init__(self, seconds: float, warmup: int = WARMUP, steps: int | None = None) -> None:
-        self.seconds, self.warmup, self.steps = seconds, warmup, steps
+    def __init__(self, seconds: float, n_steps: int, steps: int | None = None) -> None:
+        self.seconds, self.steps = seconds, steps
+        self.warmup = min(_WARMUP, n_steps // 2)
         self.times: list[float] = []
         self.examples = self.scored = 0
         self._seen, self._last = 0, time.perf_counter()
@@ -46,22 +47,12 @@ class Clock:
             self.examples += examples
             self.scored += scored
         self._last = time.perf_counter()
-        return self.enough
-
-    @property
-    def enough(self) -> bool:
-        """Were enough steps timed?"""
         if self.steps is not None:
             return len(self.times) >= self.steps
         return len(self.times) >= _LEAST and sum(self.times) >= self.seconds
 
     def epoch(self, n_examples: int, fixed: float = 0.0) -> dict[str, Any]:
-        """What was timed, scaled to an epoch.
-
-        Args:
-            n_examples: of an epoch.
-            fixed: seconds that an epoch takes besides its steps.
-        """
+        """What was timed, scaled to an epoch of so many examples and `fixed` seconds besides its steps."""
         timed = sum(self.times)
         return {
             "steps_timed": len(self.times),
@@ -74,11 +65,6 @@ class Clock:
             "epoch_seconds": fixed + timed * n_examples / self.examples,
             "scored_per_second": self.scored / timed,
         }
-
-
-def warmup_of(n_steps: int) -> int:
-    """How many steps of an epoch of `n_steps` are not timed: a few, but never all."""
-    return min(WARMUP, n_steps // 2)
 
 
 def extrapolate(sizes: tuple[int, int], seconds: tuple[float, float], n: int) -> float:

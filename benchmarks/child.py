@@ -1,6 +1,6 @@
-"""Inside the process of one measurement: `python -m bench.child SPEC` prints its result as a line of JSON.
+"""Inside the process of one measurement: `python -m benchmarks.child SPEC` prints its result as JSON.
 
-Both sides get the same: torch's threads, freed memory kept in the process, a limit of memory so that a
+All sides get the same: torch's threads, freed memory kept in the process, a limit of memory so that a
 measurement that needs too much fails by itself, and torch's seed.
 """
 
@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 
+from benchmarks.processes import memory_limit
 from mohone.core.progress import want_progress
 from mohone.core.runtime import keep_freed_memory
 
@@ -25,34 +26,22 @@ _MEASURES = {
     "pykeen_train": ("in_pykeen", "train"),
     "pykeen_probe": ("in_pykeen", "probe"),
     "pykeen_evaluate": ("in_pykeen", "evaluate"),
-    "floor_train": ("products", "train"),
-    "floor_evaluate": ("products", "evaluate"),
-    "lightning": ("lightning_share", "measure"),
-    "quality": ("quality", "measure"),
-    "network_embed": ("networks.measures", "embed"),
-    "network_peer": ("networks.measures", "peer"),
-    "network_kernel": ("networks.measures", "kernel"),
-    "network_roles": ("networks.measures", "roles"),
-    "network_growth": ("networks.measures", "growth"),
+    "floor_train": ("evaluation", "train_floor"),
+    "floor_evaluate": ("evaluation", "evaluate_floor"),
+    "lightning": ("training", "lightning_share"),
+    "quality": ("training", "quality"),
+    "network_embed": ("embeddings", "embed"),
+    "network_peer": ("embeddings", "peer"),
+    "network_kernel": ("embeddings", "kernel"),
+    "network_roles": ("embeddings", "roles"),
+    "network_growth": ("embeddings", "growth"),
 }
-
-
-def prepare(spec: dict[str, Any]) -> None:
-    """Make this process one that measures."""
-    logging.basicConfig(level=logging.ERROR)
-    warnings.simplefilter("ignore")
-    want_progress(False)
-    limit = int(spec["memory_gb"] * 1e9)
-    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
-    keep_freed_memory()
-    torch.set_num_threads(spec["threads"])
-    torch.manual_seed(0)
 
 
 def measure(spec: dict[str, Any]) -> dict[str, Any]:
     """Do what `spec` says, in this process."""
     module, function = _MEASURES[spec["kind"]]
-    run = getattr(importlib.import_module(f"bench.{module}"), function)
+    run = getattr(importlib.import_module(f"benchmarks.{module}"), function)
     imported = peak_mb()
     result: dict[str, Any] = run(spec)
     threads = torch.get_num_threads()
@@ -66,9 +55,16 @@ def peak_mb() -> float:
 
 
 def main() -> None:
-    """Measure and print."""
+    """Make this process one that measures; measure and print."""
     spec = json.loads(sys.argv[1])
-    prepare(spec)
+    logging.basicConfig(level=logging.ERROR)
+    warnings.simplefilter("ignore")
+    want_progress(False)
+    limit = int(memory_limit())
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    keep_freed_memory()
+    torch.set_num_threads(spec["threads"])
+    torch.manual_seed(0)
     print(json.dumps(measure(spec)), flush=True)
 
 

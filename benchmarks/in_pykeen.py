@@ -26,19 +26,12 @@ from pykeen.training import SLCWATrainingLoop
 from pykeen.training.callbacks import TrainingCallback
 from pykeen.triples import CoreTriplesFactory
 
-from bench.clock import Clock, extrapolate, warmup_of
-from bench.subjects import LEARNING_RATE, load_kg
+from benchmarks.clock import Clock, extrapolate
+from benchmarks.ours import LEARNING_RATE, load_kg
 from mohone.data import KnowledgeGraph
 
-_ARGUMENTS: dict[str, dict[str, Any]] = {
-    "transe": {"scoring_fct_norm": 2},
-    "transh": {"scoring_fct_norm": 2},
-    "transr": {"scoring_fct_norm": 2},
-    "transd": {},
-    "rescal": {},
-    "distmult": {},
-    "complex": {},
-}
+_EUCLIDEAN = {"scoring_fct_norm": 2}
+_ARGUMENTS: dict[str, dict[str, Any]] = {"transe": _EUCLIDEAN, "transh": _EUCLIDEAN, "transr": _EUCLIDEAN}
 _REGULARISERS = {
     "transh": ("regularizer", "relation_regularizer"),
     "rescal": ("regularizer",),
@@ -68,7 +61,7 @@ def train(spec: dict[str, Any]) -> dict[str, Any]:
     kg = load_kg(spec)
     factory = _factory(kg)
     model = _make_model(spec, factory)
-    clock = Clock(spec["seconds"], warmup_of(-(-len(kg.train) // spec["batch_size"])))
+    clock = Clock(spec["seconds"], -(-len(kg.train) // spec["batch_size"]))
     loop = SLCWATrainingLoop(
         model=model,
         triples_factory=factory,
@@ -99,7 +92,7 @@ def probe(spec: dict[str, Any]) -> dict[str, Any]:
             seconds[size] = evaluate(n, size)
         except (MemoryError, RuntimeError):  # Too large.
             break
-    return {"batch_size": min(seconds, key=lambda size: seconds[size]), "triples": n, "seconds": seconds}
+    return {"batch_size": min(seconds, key=seconds.__getitem__), "triples": n, "seconds": seconds}
 
 
 def evaluate(spec: dict[str, Any]) -> dict[str, Any]:
@@ -107,10 +100,11 @@ def evaluate(spec: dict[str, Any]) -> dict[str, Any]:
     kg, evaluate = _evaluation(spec)
     large = min(spec["pykeen_test"], len(kg.test))
     sizes = (max(1, large // 2), large)
-    evaluate(spec["batch_size"], spec["batch_size"])
-    seconds = (evaluate(sizes[0], spec["batch_size"]), evaluate(sizes[1], spec["batch_size"]))
+    size = spec["batch_size"]
+    evaluate(size, size)
+    seconds = (evaluate(sizes[0], size), evaluate(sizes[1], size))
     return {
-        "batch_size": spec["batch_size"],
+        "batch_size": size,
         "samples": list(sizes),
         "sample_seconds": list(seconds),
         "triples": len(kg.test),
@@ -146,7 +140,7 @@ def _factory(kg: KnowledgeGraph) -> CoreTriplesFactory:
 def _make_model(spec: dict[str, Any], factory: CoreTriplesFactory) -> Model:
     # Instances: the arguments of PyKEEN's own regularisers would go to one that is only named.
     without = {name: NoRegularizer() for name in _REGULARISERS.get(spec["model"], ())}
-    arguments = {**_ARGUMENTS[spec["model"]], **without}
+    arguments = {**_ARGUMENTS.get(spec["model"], {}), **without}
     if spec["model"] == "transr":
         arguments["relation_dim"] = spec["dim"]
     return model_resolver.make(

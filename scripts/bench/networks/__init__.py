@@ -1,1 +1,0 @@
-"""Network embeddings timed: `graphs` makes graphs, `measures` runs, `quality` judges, `cli` writes."""
