@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mohone.core.config import Plain
-from mohone.reporting.jobs import way_name
+from mohone.reporting.infusions import network_name, tried_points
 from mohone.reporting.plotting import new_figure
 
 Figure = Any  # Matplotlib has no types.
@@ -15,11 +15,11 @@ Figure = Any  # Matplotlib has no types.
 def grid_figure(result: Plain) -> Figure | None:
     """Gain of retrofitting on validation, before re-training, against beta; a line a number of neighbours.
 
-    None where there was no infusion to choose, or only one that moves nothing.
+    None where there was no such choice, or only of one that moves nothing.
     """
-    if not result["selection"]:
+    grid = tried_points(result)
+    if not grid:
         return None
-    grid = [point for point in result["selection"]["grid"] if point["beta"]]
     baseline = result["selection"]["valid_mrr_baseline"]
     lines = {
         f"{side}, {k} neighbours": [
@@ -29,8 +29,6 @@ def grid_figure(result: Plain) -> Figure | None:
         ]
         for side, k in dict.fromkeys((point["side"], point["neighbors"]) for point in grid)
     }
-    if not lines:
-        return None
     return _lines(lines, "beta", "gain in validation MRR, points", title(result))
 
 
@@ -111,4 +109,4 @@ def _lines(
 def title(result: Plain) -> str:
     """What a job is, for a heading or a legend."""
     recipe = "" if result["recipe"] == "default" else f", {result['recipe']}"
-    return f"{result['dataset']['name']}, {result['kge_model']} + {way_name(result)}{recipe}"
+    return f"{result['dataset']['name']}, {result['kge_model']} + {network_name(result)}{recipe}"
