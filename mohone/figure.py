@@ -11,9 +11,11 @@ from typing import Any
 
 from mohone.core.errors import DataError, MohoneError, require_choice
 from mohone.evaluation.settings import SETTINGS
-from mohone.reporting.figures import gains
+from mohone.reporting.infusions import n_neighbors
+from mohone.reporting.pictures import gains
 from mohone.reporting.plotting import save_figure
 from mohone.reporting.results import read_finished, read_results
+from mohone.reporting.terminal import show
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -44,7 +46,7 @@ def _parser() -> argparse.ArgumentParser:
 def _draw(given: argparse.Namespace) -> Any:
     """The figure that is asked for; None: there is nothing to draw."""
     if given.kind == "barbell":
-        from mohone.reporting.figures.barbell import (
+        from mohone.reporting.pictures.barbell import (
             barbell_figure,  # Torch takes seconds: help and typos should not.
         )
 
@@ -61,17 +63,17 @@ def _draw(given: argparse.Namespace) -> Any:
 
 def _map(folder: Path, entity: str, labels: Path | None) -> Any:
     from mohone.experiment.finished import open_job
-    from mohone.reporting.figures.maps import map_figure
+    from mohone.reporting.pictures.maps import map_figure
 
-    selection = read_finished(folder)["selection"]
-    if not selection or not selection["beta"]:
-        raise DataError("A map needs an infusion, but validation chose none in this job.")
+    k = n_neighbors(read_finished(folder))
+    if k == 0:
+        raise DataError("A map needs an infusion that moves entities, but in this job none has moved.")
     job = open_job(folder)
     names = list(job.kg.entities.names)
     readable = _readable(names, labels)
     entity_id = _find(entity, names, readable)
     metric = job.result["config"]["infusion"]["metric"]
-    neighbors = job.space.nearest(selection["neighbors"], metric).rows[entity_id]
+    neighbors = job.space.nearest(k, metric).rows[entity_id]
     before, after = (model.entity_vectors.cpu() for model in (job.baseline, job.model))
     return map_figure(before, after, entity_id, neighbors, readable)
 
@@ -114,7 +116,7 @@ def main(arguments: list[str] | None = None) -> int:
     except (MohoneError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
-    print(given.out)
+    show(f"{given.out}\n")
     return 0
 
 

@@ -4,57 +4,90 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
-from mohone.core.config import Plain
 from mohone.core.errors import MohoneError
 from mohone.core.files import write_text
-from mohone.evaluation.settings import SETTINGS
-from mohone.reporting.cells import Block, blocks
-from mohone.reporting.figures.bars import bar_figure
+from mohone.evaluation.settings import SETTINGS, TESTED
+from mohone.reporting.datasets import Results
 from mohone.reporting.formats import rows_of, to_csv, to_latex, to_markdown
+from mohone.reporting.groups import group_results
 from mohone.reporting.jobs import jobs_table
+from mohone.reporting.pictures.bars import bar_figure
 from mohone.reporting.plotting import save_figure
 from mohone.reporting.results import read_results
-from mohone.reporting.tables import METRICS, tables_of
-
-FILES = {
-    "jobs": "jobs.md",
-    "markdown": "tables.md",
-    "latex": "tables.tex",
-    "csv": "tables.csv",
-    "json": "tables.json",
-}
+from mohone.reporting.tables import Table, tables_of
+from mohone.reporting.terminal import show
 
 
-def render(results: list[tuple[Path, Plain]], form: str, setting: str, against_paper: bool) -> str:
-    """All results in one of the forms of `FILES`.
+class Request(NamedTuple):
+    """What is to be written.
 
-    Raises:
-        AmbiguousError: results that cannot stand in one table.
+    Attributes:
+        results: all.
+        setting: of the table of jobs.
+        against_paper: show all cells of the paper, and its figures beside?
     """
-    if form == "jobs":
-        return jobs_table(results, setting)
-    if form == "csv":
-        return to_csv(results)
-    if form == "json":
-        return json.dumps(rows_of(results), indent=1, ensure_ascii=False) + "\n"
-    tables = [table for block in blocks(results) for table in tables_of(block, against_paper)]
-    if form == "latex":
-        return to_latex(tables)
-    return f"{jobs_table(results, setting)}\n{to_markdown(tables)}"
+
+    results: Results
+    setting: str
+    against_paper: bool
+
+    @property
+    def tables(self) -> list[Table]:
+        """The paper's, of all groups of results."""
+        groups = group_results(self.results)
+        return [table for group in groups for table in tables_of(group, self.against_paper)]
+
+    @property
+    def jobs(self) -> str:
+        """The table of jobs."""
+        return jobs_table(self.results, self.setting)
+
+
+class Form(NamedTuple):
+    """A form of text that results can be written in.
+
+    Attributes:
+        file: the name of its file in a folder that is written to.
+        about: for the help.
+        write: the text.
+    """
+
+    file: str
+    about: str
+    write: Callable[[Request], str]
+
+
+def _json(asked: Request) -> str:
+    return json.dumps(rows_of(asked.results), indent=1, ensure_ascii=False) + "\n"
+
+
+FORMS = {
+    "jobs": Form("jobs.md", "a row for each (default)", lambda asked: asked.jobs),
+    "markdown": Form(
+        "tables.md", "with the paper's tables", lambda asked: f"{asked.jobs}\n{to_markdown(asked.tables)}"
+    ),
+    "latex": Form("tables.tex", "these alone", lambda asked: to_latex(asked.tables)),
+    "csv": Form("tables.csv", "a row for each job, setting and metric", lambda asked: to_csv(asked.results)),
+    "json": Form("tables.json", "the same", _json),
+}
+_UNFIT = re.compile(r"[^-.()=\w]+")  # For the name of a file: a data set may be named by its folder.
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m mohone.report", description=__doc__)
     parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
+    about = [f"{name}: {form.about}" for name, form in FORMS.items()]
     parser.add_argument(
         "--format",
-        choices=(*FILES, "png"),
+        choices=(*FORMS, "png"),
         default="jobs",
-        help="jobs: a row for each (default); markdown: with the paper's tables; latex: these alone; "
-        "csv, json: a row for each job, setting and metric; png: bar charts, written to --out",
+        help="; ".join([*about, "png: bar charts, written to --out"]),
     )
     parser.add_argument(
         "--setting", choices=SETTINGS, default="filtered", help="of the table of jobs, the charts"
@@ -66,12 +99,13 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _draw(found: list[Block], setting: str, folder: Path) -> None:
-    for block in found:
-        for metric in METRICS:
-            name = f"{block.dataset}-{block.recipe}-{block.training}-{setting}-{metric.replace('@', '')}.png"
-            save_figure(bar_figure(block, setting, metric), folder / name)
-            print(folder / name)
+def _draw(results: Results, setting: str, folder: Path) -> None:
+    for group in group_results(results):
+        for metric in TESTED:
+            name = f"{group.dataset}-{group.recipe}-{group.training}-{setting}-{metric.replace('@', '')}"
+            path = folder / f"{_UNFIT.sub('_', name)}.png"
+            save_figure(bar_figure(group, setting, metric), path)
+            show(f"{path}\n")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -90,15 +124,15 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     try:
         if chosen.format == "png":
-            _draw(blocks(results), chosen.setting, chosen.out)
+            _draw(results, chosen.setting, chosen.out)
             return 0
-        text = render(results, chosen.format, chosen.setting, chosen.against == "paper")
+        form = FORMS[chosen.format]
+        text = form.write(Request(results, chosen.setting, chosen.against == "paper"))
         if chosen.out is None:
-            print(text, end="")
+            show(text)
         else:
-            path = chosen.out / FILES[chosen.format]
-            write_text(path, text)
-            print(path)
+            write_text(chosen.out / form.file, text)
+            show(f"{chosen.out / form.file}\n")
     except (MohoneError, OSError) as error:
         print(error, file=sys.stderr)
         return 1

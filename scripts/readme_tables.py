@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 from mohone.core.files import write_text
-from mohone.reporting.cells import blocks
 from mohone.reporting.formats import LEGEND, markdown_table
+from mohone.reporting.groups import group_results
 from mohone.reporting.results import read_results
 from mohone.reporting.tables import main_table
 
@@ -23,8 +23,8 @@ SETTING_OF = {"paper": "typed", "strong": "filtered"}
 def tables(folder: Path) -> str:
     """A caption and a Markdown table for each data set and recipe below the folder."""
     parts = [LEGEND]
-    for block in sorted(blocks(read_results([folder])), key=lambda block: (block.dataset, block.recipe)):
-        table = main_table(block, SETTING_OF.get(block.recipe, "filtered"), "mrr", whole=True)
+    for group in sorted(group_results(read_results([folder])), key=lambda each: (each.dataset, each.recipe)):
+        table = main_table(group, SETTING_OF.get(group.recipe, "filtered"), "mrr", whole=True)
         parts.append(f"{table.title}:\n\n{markdown_table(table).rstrip()}")
     return "\n\n".join(parts)
 

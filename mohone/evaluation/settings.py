@@ -1,4 +1,26 @@
-"""What test results are told in; without torch, for commands that only read them."""
+"""What test results are told in, and which figures have a p-value; without torch, for those who only read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 SETTINGS = ("filtered", "typed", "typed_train")
-TESTED = ("mrr", "hits@10")  # The metrics whose gain has a p-value.
+
+
+class Metric(NamedTuple):
+    """A figure that is the mean of a value of each query, so that its gain can be tested query by query.
+
+    Attributes:
+        label: for tables.
+        of_ranks: the value of each query by its rank, `(n,)` to `(n,)`; true or false where it is a share.
+    """
+
+    label: str
+    of_ranks: Callable[[Any], Any]
+
+
+TESTED = {
+    "mrr": Metric("MRR", lambda ranks: 1 / ranks),
+    "hits@10": Metric("Hits@10", lambda ranks: ranks <= 10),
+}

@@ -21,13 +21,13 @@ from mohone.reporting.jobs import jobs_table
 from mohone.reporting.results import read_results
 
 TABLE = "table.md"
-# In a job's folder, since jobs may run in other processes, and several sweeps in one folder:
-BEGUN = ".begun"  # the sweep that last began the job;
-FAILED = ".failed"  # a sentence, where it failed.
+# In a job's folder, since jobs may run in other processes, and several sweeps in one folder: the sweep that
+# began it last, and in a second line why it failed, if it did. `result.json` cannot say this: a job that an
+# earlier sweep ended is skipped, one in the folder of another is refused, and both leave the result alone.
+MARK = ".sweep"
 FAILURES: dict[str, str] = {}  # A sentence for each failed job's folder; the exit code depends on it.
-_SWEEP = (
-    "MOHONE_SWEEP"  # How many jobs, when it began and its process: for the workers of a parallel launcher.
-)
+# In the environment, for the workers of a parallel launcher: how many jobs, when it began and its process.
+_SWEEP = "MOHONE_SWEEP"
 
 
 def _sweep_folder(config: DictConfig) -> Path:
@@ -36,15 +36,16 @@ def _sweep_folder(config: DictConfig) -> Path:
 
 
 def begin_job(folder: Path) -> None:
-    """Note that a job begins, in which sweep."""
-    write_text(folder / BEGUN, os.environ.get(_SWEEP, ""))
-    (folder / FAILED).unlink(missing_ok=True)
+    """Note that a job begins, in which sweep if it is of one."""
+    if sweep := os.environ.get(_SWEEP):
+        write_text(folder / MARK, sweep)
 
 
 def fail_job(folder: Path, sentence: str) -> None:
     """Note that a job failed."""
     FAILURES[str(folder.resolve())] = sentence
-    write_text(folder / FAILED, sentence)
+    if sweep := os.environ.get(_SWEEP):
+        write_text(folder / MARK, f"{sweep}\n{sentence}")
 
 
 class SweepTable(Callback):
@@ -66,8 +67,9 @@ class SweepTable(Callback):
         """Show the table, and what failed in this sweep."""
         sweep = _sweep_folder(config)
         print(f"\n{jobs_table(read_results([sweep]))}\n{sweep / TABLE}")
-        for path in sorted(path for path in sweep.rglob(FAILED) if _is_of(os.environ[_SWEEP], path.parent)):
-            FAILURES[str(path.parent.resolve())] = path.read_text(encoding="utf-8")
+        for path in sorted(sweep.rglob(MARK)):
+            if sentence := _mark(path.parent, os.environ[_SWEEP]):
+                FAILURES[str(path.parent.resolve())] = sentence
         for folder, sentence in FAILURES.items():
             print(f"failed: {folder}: {sentence}", file=sys.stderr)
 
@@ -96,11 +98,12 @@ def progress_line(results: list[tuple[Path, Plain]], sweep: str, now: float) -> 
     n_jobs, start = int(sweep.split()[0]), float(sweep.split()[1])
     ended = worked = failed = 0
     for path, result in results:
-        if _is_of(sweep, path.parent):
+        mark = _mark(path.parent, sweep)
+        if mark is not None:
             works = path.stat().st_mtime >= start
             worked += works
             ended += works or result["status"] == "ok"
-            failed += (path.parent / FAILED).exists()
+            failed += mark != ""
     line = f"sweep: {ended} of {n_jobs} jobs ended"
     if failed:
         line += f", {failed} of them failed"
@@ -109,12 +112,21 @@ def progress_line(results: list[tuple[Path, Plain]], sweep: str, now: float) -> 
     return line
 
 
-def _is_of(sweep: str, folder: Path) -> bool:
-    """Was the folder's job last begun by this sweep?"""
-    begun = folder / BEGUN
-    return begun.exists() and begun.read_text(encoding="utf-8") == sweep
+def _mark(folder: Path, sweep: str) -> str | None:
+    """Why a folder's job failed, empty where it did not; None where another sweep began it last, or none."""
+    try:
+        text = (folder / MARK).read_text(encoding="utf-8", errors="surrogateescape")
+    except FileNotFoundError:
+        return None
+    begun_by, _, sentence = text.partition("\n")
+    return sentence if begun_by == sweep else None
 
 
 def _duration(seconds: float) -> str:
+    """In words, rounded up.
+
+    >>> _duration(61), _duration(3600)
+    ('2 min', '1 h 0 min')
+    """
     minutes = math.ceil(seconds / 60)
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"

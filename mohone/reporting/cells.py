@@ -1,8 +1,7 @@
-"""Results sorted into the cells of tables: all seeds of a model, infused in one way, are a cell."""
+"""The cells of tables: all seeds of a model, infused in one way, and the numbers that stand for them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -10,33 +9,13 @@ from typing import NamedTuple
 import numpy as np
 
 from mohone.core.config import Plain
-from mohone.core.errors import MohoneError
-from mohone.evaluation.significance import paired
-from mohone.reporting.results import CONTROL, is_gain, read_ranks
-
-MODELS = ("transe", "transh", "transr", "transd", "rescal", "distmult", "complex", "analogy")  # As the paper.
-LABELS = {
-    "transe": "TransE",
-    "transh": "TransH",
-    "transr": "TransR",
-    "transd": "TransD",
-    "rescal": "RESCAL",
-    "distmult": "DistMult",
-    "complex": "ComplEx",
-    "analogy": "Analogy",
-    "shnb": "SHNB",
-    "struct": "Struct",
-    "node2vec": "Node2vec",
-    "deepwalk": "DeepWalk",
-}
+from mohone.evaluation.significance import gain_of_ranks
+from mohone.reporting import infusions
+from mohone.reporting.results import is_gain, read_ranks
 
 
-class AmbiguousError(MohoneError):
-    """Results that cannot stand in one table."""
-
-
-class Number(NamedTuple):
-    """A figure of a table.
+class MarkedNumber(NamedTuple):
+    """A number of a table, and the marks beside it.
 
     Attributes:
         value: a share or a difference of shares, not in points; the mean over seeds.
@@ -55,21 +34,6 @@ class Number(NamedTuple):
     partial: bool = False
 
 
-class Way(NamedTuple):
-    """How a baseline was infused: with which network embedding, in which form."""
-
-    netemb: str
-    infusion: str
-
-    @property
-    def label(self) -> str:
-        """For the head of a column."""
-        if self.infusion == CONTROL:
-            return "re-trained alone"
-        name = LABELS.get(self.netemb, self.netemb)
-        return name if self.infusion == "retrofit" else f"{name} ({self.infusion})"
-
-
 @dataclass
 class Cell:
     """One model infused in one way, by seed.
@@ -82,7 +46,7 @@ class Cell:
 
     results: dict[int, Plain] = field(default_factory=dict)
     folders: dict[int, Path] = field(default_factory=dict)
-    failed: set[int] = field(default_factory=set)
+    failed: set[int | str] = field(default_factory=set)
 
     def values(self, which: str, setting: str, metric: str) -> dict[int, float]:
         """A metric of `baseline` or `infused` by seed."""
@@ -92,18 +56,16 @@ class Cell:
             if result[which] is not None
         }
 
-    def infused(self, setting: str, metric: str) -> Number | None:
+    def infused(self, setting: str, metric: str) -> MarkedNumber | None:
         """With a star if each seed's gain is significant; None where there is none."""
         infused = [result for result in self.results.values() if result["infused"]]
         star = all(is_gain(result["significance"][setting][metric]) for result in infused)
         found = mean_of_seeds(list(self.values("infused", setting, metric).values()))
-        unmoved = all(
-            result["selection"]["beta"] == 0 and result["infusion"] != CONTROL for result in infused
-        )
+        unmoved = all(infusions.changed_nothing(result) for result in infused)
         partial = bool(self.failed - self.results.keys())
         return found and found._replace(star=star, unmoved=unmoved, partial=partial)
 
-    def gain(self, setting: str, metric: str, relative: bool = False) -> Number | None:
+    def gain(self, setting: str, metric: str, relative: bool = False) -> MarkedNumber | None:
         """Over the baselines of the same seeds, in points or as a share of them."""
         after = self.values("infused", setting, metric)
         before = self.values("baseline", setting, metric)
@@ -112,98 +74,20 @@ class Cell:
         base = float(np.mean([before[seed] for seed in after]))
         change = float(np.mean(list(after.values()))) - base
         if not relative:
-            return Number(change, "gain")
-        return Number(change / base, "percent") if base else None
+            return MarkedNumber(change, "gain")
+        return MarkedNumber(change / base, "percent") if base else None
 
 
-@dataclass
-class Block:
-    """All cells of a data set under a recipe: what the paper shows in one table.
+def mean_of_seeds(values: list[float]) -> MarkedNumber | None:
+    """The mean of seeds, and their standard deviation if there are several; None of nothing.
 
-    Attributes:
-        dataset, recipe, training: what they share.
-        cells: by model and way; a way without a network embedding is a baseline alone.
-        baselines: by model and seed, the key of the baseline and the folder of a job that has it.
+    >>> mean_of_seeds([0.25, 0.75]).spread
+    0.3535533905932738
     """
-
-    dataset: str
-    recipe: str
-    training: str
-    cells: dict[tuple[str, Way], Cell] = field(default_factory=dict)
-    baselines: dict[tuple[str, int], tuple[str, Path]] = field(default_factory=dict)
-
-    @property
-    def title(self) -> str:
-        """Its name in headings."""
-        return f"{self.dataset}, recipe {self.recipe} ({self.training})"
-
-    @property
-    def models(self) -> list[str]:
-        """Those it has, in the paper's order."""
-        return sorted({model for model, _ in self.cells}, key=_place(MODELS))
-
-    @property
-    def ways(self) -> list[Way]:
-        """Those it has, the paper's form first."""
-        ways = {way for _, way in self.cells if way.netemb != "none"}
-        order = _place(("shnb", "struct", "node2vec"))
-        return sorted(ways, key=lambda way: (way.infusion != "retrofit", order(way.netemb), way))
-
-    def baseline(self, model: str, setting: str, metric: str) -> Number | None:
-        """Of all cells of the model, each seed once; None where none has ended."""
-        found: dict[int, float] = {}
-        for (name, _), cell in self.cells.items():
-            if name == model:
-                found = {**cell.values("baseline", setting, metric), **found}
-        return mean_of_seeds(list(found.values()))
-
-
-def blocks(results: list[tuple[Path, Plain]]) -> list[Block]:
-    """Sort results into blocks and cells.
-
-    Raises:
-        AmbiguousError: two results for the same cell and seed, or two baselines of the same model and seed,
-            of different settings.
-    """
-    found: dict[tuple[str, str, str], Block] = {}
-    for path, result in results:
-        key = (result["dataset"]["name"], str(result["recipe"]), result["training"])
-        _add(found.setdefault(key, Block(*key)), path, result)
-    return list(found.values())
-
-
-def _add(block: Block, path: Path, result: Plain) -> None:
-    model, seed, folder = result["kge_model"], result["seed"], path.parent
-    cell = block.cells.setdefault((model, Way(result["netemb"], result["infusion"])), Cell())
-    if result["status"] != "ok":
-        cell.failed.add(seed)
-        return
-    if seed in cell.results:
-        _check_same(_keys(cell.results[seed]), _keys(result), cell.folders[seed], folder)
-    cell.results[seed], cell.folders[seed] = result, folder
-    key = result["stages"]["baseline"]["key"]
-    known, other = block.baselines.setdefault((model, seed), (key, folder))
-    _check_same(known, key, other, folder)
-
-
-def _check_same(keys: object, others: object, folder: Path, other: Path) -> None:
-    if keys != others:
-        raise AmbiguousError(
-            f"A table must have one result for a cell, and one baseline for a model and seed, but {folder} "
-            f"and {other} differ in other settings."
-        )
-
-
-def _keys(result: Plain) -> list[str]:
-    return [stage["key"] for stage in result["stages"].values()]
-
-
-def mean_of_seeds(values: list[float]) -> Number | None:
-    """The mean of seeds, and their standard deviation if there are several; None of nothing."""
     if not values:
         return None
     spread = float(np.std(values, ddof=1)) if len(values) > 1 else None
-    return Number(float(np.mean(values)), spread=spread)
+    return MarkedNumber(float(np.mean(values)), spread=spread)
 
 
 def is_better(cell: Cell, rival: Cell, setting: str) -> bool:
@@ -212,18 +96,11 @@ def is_better(cell: Cell, rival: Cell, setting: str) -> bool:
     It needs the ranks that jobs leave beside their results; without them the answer is no.
     """
     seeds = cell.folders.keys() & rival.folders.keys()
-    pairs = [
-        (
-            read_ranks(rival.folders[seed], "infused", setting),
-            read_ranks(cell.folders[seed], "infused", setting),
-        )
-        for seed in seeds
-    ]
-    return bool(pairs) and all(
-        theirs is not None and ours is not None and is_gain(paired(1 / theirs, 1 / ours))
-        for theirs, ours in pairs
-    )
+    return bool(seeds) and all(_is_better(rival.folders[seed], cell.folders[seed], setting) for seed in seeds)
 
 
-def _place(order: tuple[str, ...]) -> Callable[[str], tuple[int, str]]:
-    return lambda name: (order.index(name) if name in order else len(order), name)
+def _is_better(theirs: Path, ours: Path, setting: str) -> bool:
+    before, after = (read_ranks(folder, "infused", setting) for folder in (theirs, ours))
+    if before is None or after is None or before.shape != after.shape:
+        return False
+    return is_gain(gain_of_ranks("mrr", before, after))

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mohone.core.config import Plain
-from mohone.evaluation.settings import SETTINGS
+from mohone.evaluation.settings import SETTINGS, TESTED
 from mohone.reporting import markdown
-from mohone.reporting.cells import Number
+from mohone.reporting.cells import MarkedNumber
 from mohone.reporting.reference import PAPER
-from mohone.reporting.tables import METRICS, PAPERS_SETTING, Table, Value
+from mohone.reporting.tables import PAPERS_SETTING, Entry, Table
 
 MISSING = "-"
 LEGEND = (
@@ -43,7 +43,7 @@ Results = Sequence[tuple[Path, Plain]]
 
 
 class _Marks(NamedTuple):
-    """How a format writes what belongs to a figure."""
+    """How a format writes the marks beside a number."""
 
     star: str
     unmoved: str
@@ -62,7 +62,7 @@ def to_markdown(tables: Sequence[Table]) -> str:
 
 def markdown_table(table: Table) -> str:
     """One table without its title."""
-    return markdown.table(table.header, [[_text(value, _MARKDOWN) for value in row] for row in table.rows])
+    return markdown.table(table.header, [[_text(entry, _MARKDOWN) for entry in row] for row in table.rows])
 
 
 def to_latex(tables: Sequence[Table]) -> str:
@@ -74,29 +74,43 @@ def _latex(table: Table) -> str:
     def line(cells: Sequence[str]) -> str:
         return f"{' & '.join(cells)} \\\\"
 
-    rows = [line([_escaped(_text(value, _LATEX)) for value in row]) for row in table.rows]
+    def text(entry: Entry) -> str:
+        return escaped(entry) if isinstance(entry, str) else _text(entry, _LATEX).replace("%", r"\%")
+
+    rows = [line([text(entry) for entry in row]) for row in table.rows]
     columns = "l" + "r" * (len(table.header) - 1)
     parts = [r"\begin{table}", r"\centering", rf"\begin{{tabular}}{{{columns}}}", r"\toprule"]
-    parts += [line([_escaped(name) for name in table.header]), r"\midrule", *rows, r"\bottomrule"]
-    parts += [r"\end{tabular}", rf"\caption{{{_escaped(table.title)}}}", r"\end{table}"]
+    parts += [line([escaped(name) for name in table.header]), r"\midrule", *rows, r"\bottomrule"]
+    parts += [r"\end{tabular}", rf"\caption{{{escaped(table.title)}}}", r"\end{table}"]
     return "\n".join(parts) + "\n"
 
 
-def _escaped(text: str) -> str:
-    return text.replace("%", r"\%").replace("_", r"\_").replace("&", r"\&")
+_SPECIAL = str.maketrans(
+    {char: f"\\{char}" for char in "%_&#${}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+)
 
 
-def _text(value: Value, marks: _Marks) -> str:
-    if not isinstance(value, Number):
-        return value or MISSING
+def escaped(text: str) -> str:
+    r"""A name as LaTeX shows it.
+
+    >>> print(escaped("my_graph #2 {50%}"))
+    my\_graph \#2 \{50\%\}
+    """
+    return text.translate(_SPECIAL)
+
+
+def _text(entry: Entry, marks: _Marks) -> str:
+    if not isinstance(entry, MarkedNumber):
+        return entry or MISSING
     text = {
-        "points": f"{100 * value.value:.1f}",
-        "gain": f"{100 * value.value:+.1f}",
-        "percent": f"{100 * value.value:+.1f}%",
-    }[value.kind]
-    if value.spread is not None:
-        text += f" {marks.plus_minus} {100 * value.spread:.1f}"
-    return text + marks.star * value.star + marks.unmoved * value.unmoved + marks.partial * value.partial
+        "points": f"{100 * entry.value:.1f}",
+        "gain": f"{100 * entry.value:+.1f}",
+        "percent": f"{100 * entry.value:+.1f}%",
+    }[entry.kind]
+    if entry.spread is not None:
+        text += f" {marks.plus_minus} {100 * entry.spread:.1f}"
+    return text + marks.star * entry.star + marks.unmoved * entry.unmoved + marks.partial * entry.partial
 
 
 def to_csv(results: Results) -> str:
@@ -120,7 +134,7 @@ def _rows(folder: str, result: Plain) -> Iterator[dict[str, Any]]:
         yield job
         return
     for setting in SETTINGS:
-        for metric in METRICS:
+        for metric in TESTED:
             row = {**job, "setting": setting, "metric": metric}
             row["baseline"] = result["baseline"][setting][metric]
             if result["infused"]:

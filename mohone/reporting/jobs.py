@@ -6,8 +6,9 @@ from pathlib import Path
 
 from mohone.core.config import Plain
 from mohone.evaluation.settings import SETTINGS, TESTED
+from mohone.reporting.infusions import chosen, network_name
 from mohone.reporting.markdown import table
-from mohone.reporting.results import CONTROL, is_gain
+from mohone.reporting.results import is_gain
 
 _HEADER = (
     "job",
@@ -37,9 +38,9 @@ def jobs_table(results: list[tuple[Path, Plain]], setting: str = "filtered") -> 
 
 
 def _row(job: str, result: Plain, setting: str) -> tuple[str, ...]:
-    head = (job, result["dataset"]["name"], _model(result), way_name(result), str(result["seed"]))
+    head = (job, result["dataset"]["name"], _model(result), network_name(result), str(result["seed"]))
     if result["status"] != "ok":
-        return (*head, "", "failed", *[""] * (len(_HEADER) - len(head) - 2))
+        return (*head, "", result["status"], *[""] * (len(_HEADER) - len(head) - 2))
     before, after = result["baseline"][setting], result["infused"] and result["infused"][setting]
     baseline = (f"{result['stages']['baseline']['valid_mrr']:.4f}", f"{before['mrr']:.4f}")
     if not after:
@@ -53,34 +54,20 @@ def _row(job: str, result: Plain, setting: str) -> tuple[str, ...]:
         f"{test['p_value']:.2g}",
         f"{before['hits@10']:.4f}",
         f"{after['hits@10']:.4f}",
-        chosen_infusion(result),
+        chosen(result),
     )
 
 
 def _model(result: Plain) -> str:
     """The model and how it was trained."""
     recipe = result["recipe"] if result["recipe"] != "default" else None
-    how = ", ".join(part for part in (result["training"], recipe) if part)
+    how = ", ".join(str(part) for part in (result["training"], recipe) if part)
     return f"{result['kge_model']} ({how})" if how else str(result["kge_model"])
 
 
 def star(test: Plain) -> str:
     """A mark for such a gain."""
     return "*" if is_gain(test) else ""
-
-
-def way_name(result: Plain) -> str:
-    """The network embedding, and the infusion if it is not the usual one."""
-    usual = result["infusion"] in ("retrofit", "none")
-    return str(result["netemb"]) if usual else f"{result['netemb']} ({result['infusion']})"
-
-
-def chosen_infusion(result: Plain) -> str:
-    """The point of the grid that validation preferred, in words."""
-    selection = result["selection"]
-    if not selection["beta"]:
-        return "no entity moves" if result["infusion"] == CONTROL else "no infusion"
-    return f"{selection['neighbors']} neighbours, beta {selection['beta']:g}"
 
 
 def job_table(result: Plain) -> list[str]:
@@ -90,7 +77,7 @@ def job_table(result: Plain) -> list[str]:
     lines.append(f"{'':24}{'baseline':>10}{'infused':>10}{'gain':>9}{'p':>10}")
     lines += [_job_row(result, setting, metric) for setting in SETTINGS for metric in TESTED]
     if result["selection"]:
-        lines.append(f"chosen on validation: {chosen_infusion(result)}")
+        lines.append(f"chosen on validation: {chosen(result)}")
     return lines
 
 

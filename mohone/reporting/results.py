@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import platform
-import sys
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,11 @@ from mohone import __version__
 from mohone.core.config import CHOICES, Plain
 from mohone.core.errors import DataError, OccupiedError
 from mohone.core.files import read_json, replacing, write_json
+from mohone.evaluation.settings import SETTINGS, TESTED
+from mohone.reporting.datasets import Results, name_apart
+from mohone.reporting.differences import differences
+from mohone.reporting.folders import files_named, pass_over
+from mohone.reporting.infusions import chosen
 
 if TYPE_CHECKING:  # Help and typos need no torch.
     from mohone.evaluation.ranks import Ranks
@@ -22,8 +26,17 @@ if TYPE_CHECKING:  # Help and typos need no torch.
 RESULT = "result.json"
 RANKS = "ranks.npz"
 SCHEMA = 1
+STATUSES = ("ok", "failed", "interrupted")
 LEVEL = 0.05  # Of significance, for the star.
-CONTROL = "retrain"  # The infusion that moves nothing.
+_HEAD = ("error", "dataset", "kge_model", "netemb", "infusion", "training", "recipe", "seed")
+_BESIDE = (
+    "store_dir",
+    "data_dir",
+    "dataset.data_dir",
+    "logger",
+    "progress",
+    "allocator",
+)  # Change no figure.
 _PACKAGES = ("torch", "pytorch-lightning", "hydra-core", "omegaconf", "numpy", "scipy")
 
 
@@ -32,8 +45,8 @@ def describe_job(config: Plain, status: str, error: str | None = None) -> Plain:
 
     Args:
         config: the job's.
-        status: `ok` or `failed`.
-        error: the traceback of a failed job.
+        status: one of `STATUSES`.
+        error: the traceback of a job that did not end well.
     """
     choices = config.get(CHOICES, {})
     return {
@@ -55,10 +68,10 @@ def versions() -> dict[str, str]:
     }
 
 
-def write_failed(folder: Path, config: Plain, error: str) -> None:
-    """Write the result of a job that failed, of whatever configuration."""
+def write_failed(folder: Path, config: Plain, error: str, status: str = "failed") -> None:
+    """Write the result of a job that did not end well, of whatever configuration."""
     config = _json_ready(config)
-    write_json(folder / RESULT, {**describe_job(config, "failed", error), "config": config})
+    write_json(folder / RESULT, {**describe_job(config, status, error), "config": config})
 
 
 def has_result(folder: Path) -> bool:
@@ -67,12 +80,13 @@ def has_result(folder: Path) -> bool:
     return result is not None and result["status"] == "ok"
 
 
-def finished(folder: Path, keys: dict[str, str]) -> Plain | None:
+def finished(folder: Path, keys: dict[str, str], config: Plain | None = None) -> Plain | None:
     """The result of this very job if its folder holds one, that of a sweep that is gone on with.
 
     Args:
         folder: the job's.
         keys: of all its stages.
+        config: of the job, to say what differs in another's.
 
     Raises:
         OccupiedError: it holds another job's.
@@ -81,9 +95,10 @@ def finished(folder: Path, keys: dict[str, str]) -> Plain | None:
     if result is None or result["status"] != "ok":
         return None
     if {name: stage["key"] for name, stage in result["stages"].items()} != keys:
+        why = "" if config is None else f" ({differences(result.get('config', {}), config)})"
         raise OccupiedError(
             f"The folder of a job must be a new one or the same job's, but {folder} holds another's "
-            "result: name another folder, or delete this one."
+            f"result{why}: name another folder, or delete this one."
         )
     return result
 
@@ -97,20 +112,20 @@ def _json_ready(value: Any) -> Any:
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def read_results(folders: list[Path]) -> list[tuple[Path, Plain]]:
-    """All results at or below the folders, in the order of their paths, numbers by value.
+def read_results(folders: list[Path]) -> Results:
+    """All results at or below the folders, also by links, in the order of their paths, numbers by value.
 
-    Files of that name that are no results are passed over, with a line on stderr.
+    Files of that name that are no results are passed over, with a line on stderr. Where several data sets
+    have one name, the results' names tell them apart.
     """
-    paths = {path for folder in folders for path in folder.rglob(RESULT)}
     found = []
-    for path in sorted(paths, key=_natural):
+    for path in files_named(RESULT, folders):
         result = read_result(path)
         if result is not None:
             found.append((path, result))
         else:
-            print(f"{path} is no result of this program and is passed over.", file=sys.stderr)
-    return found
+            pass_over(path, "is no result of this program")
+    return name_apart(found)
 
 
 def read_result(path: Path) -> Plain | None:
@@ -141,16 +156,31 @@ def read_finished(folder: Path) -> Plain:
 
 def _is_result(value: Any) -> bool:
     """Has it what tables need? Whole files of another make have not."""
-    if not isinstance(value, dict) or value.get("schema") != SCHEMA:
+    try:
+        names = [value["dataset"]["name"], *(value[key] for key in ("kge_model", "netemb", "infusion"))]
+        is_one = (
+            value["schema"] == SCHEMA and value["status"] in STATUSES and all(key in value for key in _HEAD)
+        )
+        is_one = is_one and all(isinstance(name, str) for name in names)
+        return is_one and (value["status"] != "ok" or _has_figures(value))
+    except (AttributeError, KeyError, TypeError, ValueError):
         return False
-    keys = ["dataset", "kge_model", "netemb", "infusion", "training", "recipe", "seed", "error"]
-    if value.get("status") == "ok":
-        keys += ["baseline", "infused", "significance", "selection", "stages"]
-    return value.get("status") in ("ok", "failed") and all(key in value for key in keys)
 
 
-def _natural(path: Path) -> list[tuple[int, int, str]]:
-    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in path.parts]
+def _has_figures(result: Plain) -> bool:
+    """Of a job that ended well: are all there? Raises what comes of reading those that are not."""
+    is_infused = result["infused"] is not None
+    for setting in SETTINGS:
+        for metric in TESTED:
+            float(result["baseline"][setting][metric])
+            if is_infused:
+                float(result["infused"][setting][metric])
+                is_gain(result["significance"][setting][metric])
+    if is_infused:
+        chosen(result)
+    keys = [stage["key"] for stage in result["stages"].values()]
+    float(result["stages"]["baseline"]["valid_mrr"])
+    return all(isinstance(key, str) for key in keys) and isinstance(result["seed"], int)
 
 
 def write_ranks(folder: Path, ranks: dict[str, dict[str, Ranks]]) -> None:
@@ -165,12 +195,23 @@ def write_ranks(folder: Path, ranks: dict[str, dict[str, Ranks]]) -> None:
 
 
 def read_ranks(folder: Path, model: str, setting: str) -> np.ndarray | None:
-    """What `write_ranks` kept: `(2 n_test,)` float64; None where it is not there."""
+    """What `write_ranks` kept: `(2 n_test,)` float64; None where it is not there.
+
+    A damaged file is passed over, with a line on stderr.
+    """
+    path = folder / RANKS
     try:
-        with np.load(folder / RANKS) as arrays:
-            return np.asarray(arrays[f"{model}/{setting}"], np.float64)
+        with np.load(path) as arrays:
+            ranks = np.asarray(arrays[f"{model}/{setting}"], np.float64)
+        if ranks.ndim == 1 and bool((ranks >= 1).all()):
+            return ranks
     except (FileNotFoundError, KeyError):
         return None
+    except Exception:  # NumPy, zipfile and zlib have one each for every kind of damage.
+        pass_over(path, "cannot be read")
+        return None
+    pass_over(path, "must hold ranks, but does not,")
+    return None
 
 
 def is_gain(test: Plain) -> bool:

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from mohone.core.config import compose_plain
-from mohone.experiment.sweep import BEGUN, FAILED, progress_line
-from mohone.reporting.results import RESULT, read_results
+from mohone.reporting.results import read_results
 from tests.helpers.commands import TINY, mohone, without_times
 
 SWEEP = ["-m", "experiment=table", "recipe=default,paper", "dataset=umls", "kge_model=transe,distmult"]
@@ -90,58 +89,6 @@ def test_jobs_side_by_side_are_the_same_and_their_failures_are_told(tmp_path: Pa
     other = mohone(tmp_path, *few, *two_at_once, "training.lr=0.5")
     assert other.returncode == 1
     assert other.stderr.count("must be a new one or the same job's") == 2
-
-
-def test_progress_counts_what_this_sweep_ended(tmp_path: Path) -> None:
-    start = 1_000_000.0
-    sweep, other = f"10 {start} 7", f"3 {start} 8"
-
-    def job(name: str, status: str, written: float, begun: str | None) -> tuple[Path, dict[str, Any]]:
-        path = tmp_path / name / RESULT
-        path.parent.mkdir()
-        path.touch()
-        os.utime(path, (written, written))
-        if begun is not None:
-            (path.parent / BEGUN).write_text(begun)
-        return path, {"status": status}
-
-    results = [
-        job("worked", "ok", start + 50, sweep),
-        job("failed", "failed", start + 90, sweep),
-        job("skipped", "ok", start - 500, sweep),
-        job("refused", "ok", start - 500, sweep),
-        job("failed before, running again", "failed", start - 500, sweep),
-        job("not begun", "ok", start - 500, f"10 {start - 600} 7"),
-        job("of another sweep at the same time", "ok", start + 50, other),
-        job("elsewhere", "ok", start - 500, None),
-    ]
-    for name in ("failed", "refused"):
-        (tmp_path / name / FAILED).touch()
-    line = progress_line(results, sweep, start + 120)
-    assert line == "sweep: 4 of 10 jobs ended, 2 of them failed, about 6 min left"
-    assert progress_line(results, other, start + 120) == "sweep: 1 of 3 jobs ended, about 4 min left"
-    (tmp_path / "worked" / BEGUN).write_text(f"100 {start} 9")
-    assert progress_line(results, f"100 {start} 9", start + 120) == (
-        "sweep: 1 of 100 jobs ended, about 3 h 18 min left"
-    )
-    (tmp_path / "skipped" / BEGUN).write_text(f"2 {start} 5")
-    assert progress_line(results, f"2 {start} 5", start + 120) == "sweep: 1 of 2 jobs ended"
-
-
-def test_the_jobs_of_a_sweep_are_counted() -> None:
-    from omegaconf import OmegaConf
-
-    from mohone.experiment.sweep import count_jobs
-
-    def count(params: dict[str, str], *task: str) -> int:
-        return count_jobs(
-            OmegaConf.create({"hydra": {"sweeper": {"params": params}, "overrides": {"task": task}}})
-        )
-
-    assert count({}, "seed=1") == 1
-    assert count({}, "seed=0,1,2", "dim=4", "kge_model=transe,complex") == 6
-    assert count({"seed": "0,1", "dim": "1,2"}, "dim=3") == 2
-    assert count({}, "seed=range(0,5)", "infusion.beta=[0,0.1]") == 5
 
 
 def test_a_sweep_over_epochs_infuses_checkpoints_of_one_training() -> None:

@@ -1,1 +1,1 @@
-"""Pictures, one kind a file; each function returns a Matplotlib figure."""
+"""The former place of `pictures`, until the last that imports from here has moved."""

@@ -10,12 +10,12 @@ import torch
 pytest.importorskip("matplotlib")
 
 from mohone.figure import main
-from mohone.reporting.figures.barbell import barbell_figure
-from mohone.reporting.figures.gains import degree_figure, grid_figure, scale_figure, strength_figure
-from mohone.reporting.figures.maps import map_figure, principal_axes
+from mohone.reporting.pictures.barbell import barbell_figure
+from mohone.reporting.pictures.gains import degree_figure, grid_figure, scale_figure, strength_figure
+from mohone.reporting.pictures.maps import map_figure, principal_axes
 from tests.experiment.test_loggers import QUIET, read_run
 from tests.helpers.commands import TINY, mohone
-from tests.reporting.test_reports import result
+from tests.reporting.made_up import result
 
 
 def with_details(scale: object = 5.0, **changed: Any) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""Pictures, one kind a file; each function returns a Matplotlib figure."""
