@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from mohone.core.config import LAST_SEED, Plain, build, keys_of, settings_of
-from mohone.core.errors import ConfigError, require_bool, require_int
+from mohone.core.errors import ConfigError, require_int
 from mohone.core.files import read_json, write_json
 from mohone.core.nearest import Nearest, check_nearest, nearest_neighbors
 from mohone.data import KnowledgeGraph
@@ -29,7 +29,7 @@ from mohone.experiment.trainers import TrainerFactory
 from mohone.graph.network import Network
 from mohone.infusion.infuse import infuse
 from mohone.infusion.settings import Retrofit
-from mohone.kge import KGEModel, Reciprocal
+from mohone.kge import KGEModel
 from mohone.kge.query_side import SIDES
 from mohone.training import Objective
 from mohone.training.fit import fit
@@ -220,17 +220,13 @@ class Stages:
         return self.store.root / "progress" / f"{key}.ckpt"
 
     def _new_model(self) -> KGEModel:
-        node = self._config["kge_model"]
-        reciprocal = require_bool("kge_model.reciprocal", node["reciprocal"])
-        n_relations = self.kg.n_relations * (2 if reciprocal else 1)
         model: KGEModel = build(
             "kge_model",
-            node,
-            without=("reciprocal",),
+            self._config["kge_model"],
             n_entities=self.kg.n_entities,
-            n_relations=n_relations,
+            n_relations=self.kg.n_relations,
         )
-        return Reciprocal(model) if reciprocal else model
+        return model
 
     def _fit(self, model: KGEModel, settings: FitSettings, **arguments: Any) -> Plain:
         module = KGEModule(model, self._objective, self._validation, settings)

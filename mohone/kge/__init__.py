@@ -4,7 +4,6 @@ from mohone.kge.analogy import Analogy
 from mohone.kge.base import KGEModel, Query
 from mohone.kge.complex import ComplEx
 from mohone.kge.distmult import DistMult
-from mohone.kge.reciprocal import Reciprocal
 from mohone.kge.rescal import RESCAL
 from mohone.kge.transd import TransD
 from mohone.kge.transe import TransE
@@ -19,7 +18,6 @@ __all__ = [
     "DistMult",
     "KGEModel",
     "Query",
-    "Reciprocal",
     "TransD",
     "TransE",
     "TransH",

@@ -21,15 +21,23 @@ class Analogy(BilinearModel):
     Args:
         dim: even.
         init_std: standard deviation of the first numbers.
+        reciprocal: see `KGEModel`.
     """
 
-    def __init__(self, n_entities: int, n_relations: int, dim: int = 100, init_std: float = 1e-3) -> None:
-        super().__init__(n_entities, n_relations, dim)
+    def __init__(
+        self,
+        n_entities: int,
+        n_relations: int,
+        dim: int = 100,
+        init_std: float = 1e-3,
+        reciprocal: bool = False,
+    ) -> None:
+        super().__init__(n_entities, n_relations, dim, reciprocal)
         if dim % 2:
             raise ConfigError(f"`kge_model.dim` of Analogy must be even, but is {dim}.")
         std = require_float("kge_model.init_std", init_std)
         self.entity = normal_table(n_entities, 2 * dim, std)
-        self.relation = normal_table(n_relations, 2 * dim, std)
+        self.relation = normal_table(self.n_relation_rows, 2 * dim, std)
 
     def tail_query(self, head: Tensor, relation: Tensor) -> Query:
         """`h r` of both parts: `(batch, 2 dim)`."""
@@ -37,7 +45,7 @@ class Analogy(BilinearModel):
         r, rc = lookup(self.relation, relation).chunk(2, 1)
         return Query(head, relation, torch.cat([h * r, product(hc, rc)], 1))
 
-    def head_query(self, relation: Tensor, tail: Tensor) -> Query:
+    def plain_head_query(self, relation: Tensor, tail: Tensor) -> Query:
         """`t r` and `t' conj(r')`: `(batch, 2 dim)`."""
         t, tc = lookup(self.entity, tail).chunk(2, 1)
         r, rc = lookup(self.relation, relation).chunk(2, 1)

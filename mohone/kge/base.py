@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from mohone.core.errors import require_int
+from mohone.core.errors import require_bool, require_int
 
 
 class Query(NamedTuple):
@@ -30,7 +30,17 @@ class KGEModel(nn.Module, ABC):
     `(batch, n_candidates, dim)`. All-candidates scores follow from these; `score_triples` is written out on
     its own, the plain formula of the paper.
 
+    Args:
+        n_entities: how many entities the data have.
+        n_relations: how many relations the data have.
+        dim: numbers per entity, or what the model makes of it.
+        reciprocal: has each relation a second row in the tables of relations, of its inverse, so that heads
+            are predicted as the inverse's tails [Lacroix et al., ICML 2018]? Predicting tails and predicting
+            heads are then two functions; `score_triples` is the tails' one.
+
     Attributes:
+        n_relation_rows: rows of the tables of relations: `n_relations`, or twice as many with inverses; row
+            `r + n_relations` is the inverse of `r`.
         entity_tables: names of the parameters with a row per entity (the paper's Q: what infusion moves).
         relation_tables: names of the parameters of relations (the paper's W: what is re-trained).
         warming_up: is the model for now the simpler one that it grows from? Few models have one.
@@ -39,20 +49,28 @@ class KGEModel(nn.Module, ABC):
     entity_tables: ClassVar[tuple[str, ...]] = ("entity",)
     relation_tables: ClassVar[tuple[str, ...]] = ("relation",)
 
-    def __init__(self, n_entities: int, n_relations: int, dim: int) -> None:
+    def __init__(self, n_entities: int, n_relations: int, dim: int, reciprocal: bool = False) -> None:
         super().__init__()
         self.n_entities = require_int("n_entities", n_entities, 1)
         self.n_relations = require_int("n_relations", n_relations, 1)
         self.dim = require_int("kge_model.dim", dim, 1)
+        self.reciprocal = require_bool("kge_model.reciprocal", reciprocal)
+        self.n_relation_rows = (2 if reciprocal else 1) * n_relations
         self.warming_up = False
 
     @abstractmethod
     def tail_query(self, head: Tensor, relation: Tensor) -> Query:
         """What tails are matched with; vectors `(batch, width)`."""
 
-    @abstractmethod
     def head_query(self, relation: Tensor, tail: Tensor) -> Query:
-        """What heads are matched with; vectors `(batch, width)`."""
+        """What heads are matched with, `(?, r, t)` or `(t, r^-1, ?)`; vectors `(batch, width)`."""
+        if self.reciprocal:
+            return self.tail_query(tail, relation + self.n_relations)
+        return self.plain_head_query(relation, tail)
+
+    @abstractmethod
+    def plain_head_query(self, relation: Tensor, tail: Tensor) -> Query:
+        """`head_query` where relations have no inverse: the tails' formula, solved for the head."""
 
     @abstractmethod
     def score_candidates(self, query: Query, candidates: Tensor | None = None) -> Tensor:

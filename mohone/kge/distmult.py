@@ -16,19 +16,27 @@ class DistMult(BilinearModel):
 
     Args:
         init_std: standard deviation of the first numbers.
+        reciprocal: see `KGEModel`.
     """
 
-    def __init__(self, n_entities: int, n_relations: int, dim: int = 100, init_std: float = 1e-3) -> None:
-        super().__init__(n_entities, n_relations, dim)
+    def __init__(
+        self,
+        n_entities: int,
+        n_relations: int,
+        dim: int = 100,
+        init_std: float = 1e-3,
+        reciprocal: bool = False,
+    ) -> None:
+        super().__init__(n_entities, n_relations, dim, reciprocal)
         std = require_float("kge_model.init_std", init_std)
         self.entity = normal_table(n_entities, dim, std)
-        self.relation = normal_table(n_relations, dim, std)
+        self.relation = normal_table(self.n_relation_rows, dim, std)
 
     def tail_query(self, head: Tensor, relation: Tensor) -> Query:
         """`h r`: `(batch, dim)`."""
         return Query(head, relation, lookup(self.entity, head) * lookup(self.relation, relation))
 
-    def head_query(self, relation: Tensor, tail: Tensor) -> Query:
+    def plain_head_query(self, relation: Tensor, tail: Tensor) -> Query:
         """`t r`: `(batch, dim)`."""
         return Query(tail, relation, lookup(self.entity, tail) * lookup(self.relation, relation))
 

@@ -32,9 +32,9 @@ class QuerySide(Wrapped):
         """Of the moved heads: `(batch, width)`."""
         return self.asking.tail_query(head, relation)
 
-    def head_query(self, relation: Tensor, tail: Tensor) -> Query:
+    def plain_head_query(self, relation: Tensor, tail: Tensor) -> Query:
         """Of the moved tails: `(batch, width)`."""
-        return self.asking.head_query(relation, tail)
+        return self.asking.plain_head_query(relation, tail)
 
     def score_triples(self, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:
         """`(batch,)`, in the direction of tails."""

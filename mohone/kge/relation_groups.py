@@ -26,7 +26,7 @@ def map_by_relation(
         apply: of `(n, dim)` and `(k, d)` to `(n, width)`.
         vectors: `(batch, dim)`.
         relation: `(batch,)`.
-        matrices: `(n_relations, k, d)`.
+        matrices: `(n_relation_rows, k, d)`.
 
     Returns:
         `(batch, width)`.
@@ -55,7 +55,7 @@ def products_by_relation(
     Args:
         vectors: `(batch, k)`.
         relation: `(batch,)`.
-        matrices: `(n_relations, k, d)`, or `(n_relations, d, k)`.
+        matrices: `(n_relation_rows, k, d)`, or `(n_relation_rows, d, k)`.
 
     Returns:
         `(batch, d)`.

@@ -16,19 +16,27 @@ class RESCAL(BilinearModel):
     Args:
         init_std: standard deviation of the first numbers of entities; those of the matrices are
             `1 / sqrt(dim)` times normal ones, so that a query is about as long as its entity.
+        reciprocal: see `KGEModel`.
     """
 
-    def __init__(self, n_entities: int, n_relations: int, dim: int = 100, init_std: float = 0.1) -> None:
-        super().__init__(n_entities, n_relations, dim)
+    def __init__(
+        self,
+        n_entities: int,
+        n_relations: int,
+        dim: int = 100,
+        init_std: float = 0.1,
+        reciprocal: bool = False,
+    ) -> None:
+        super().__init__(n_entities, n_relations, dim, reciprocal)
         self.entity = normal_table(n_entities, dim, require_float("kge_model.init_std", init_std))
-        self.relation = normal_table(n_relations, dim * dim, dim**-0.5)
+        self.relation = normal_table(self.n_relation_rows, dim * dim, dim**-0.5)
 
     def tail_query(self, head: Tensor, relation: Tensor) -> Query:
         """`h^T R`: `(batch, dim)`."""
         h = lookup(self.entity, head)
         return Query(head, relation, products_by_relation(h, relation, self._matrices))
 
-    def head_query(self, relation: Tensor, tail: Tensor) -> Query:
+    def plain_head_query(self, relation: Tensor, tail: Tensor) -> Query:
         """`R t`: `(batch, dim)`."""
         t = lookup(self.entity, tail)
         return Query(tail, relation, products_by_relation(t, relation, self._matrices, transposed=True))

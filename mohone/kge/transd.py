@@ -22,6 +22,7 @@ class TransD(TranslationModel):
         squared: is the distance squared, as in the paper?
         init_std: first vectors have about this length: numbers are normal with `init_std / sqrt(dim)`.
         max_norm: after each step no entity vector is longer (the paper's constraint: 1); None: any length.
+        reciprocal: see `KGEModel`.
     """
 
     entity_tables = ("entity", "entity_projection")
@@ -35,17 +36,18 @@ class TransD(TranslationModel):
         squared: bool = False,
         init_std: float = 1.0,
         max_norm: float | None = None,
+        reciprocal: bool = False,
     ) -> None:
-        super().__init__(n_entities, n_relations, dim, squared, init_std, max_norm)
-        self.relation = normal_table(n_relations, dim, self.std)
+        super().__init__(n_entities, n_relations, dim, squared, init_std, max_norm, reciprocal)
+        self.relation = normal_table(self.n_relation_rows, dim, self.std)
         self.entity_projection = normal_table(n_entities, dim, self.std)
-        self.relation_projection = normal_table(n_relations, dim, self.std)
+        self.relation_projection = normal_table(self.n_relation_rows, dim, self.std)
 
     def tail_query(self, head: Tensor, relation: Tensor) -> Query:
         """`h' + r`: `(batch, dim)`."""
         return Query(head, relation, self._project(head, relation) + lookup(self.relation, relation))
 
-    def head_query(self, relation: Tensor, tail: Tensor) -> Query:
+    def plain_head_query(self, relation: Tensor, tail: Tensor) -> Query:
         """`t' - r`: `(batch, dim)`."""
         return Query(tail, relation, self._project(tail, relation) - lookup(self.relation, relation))
 

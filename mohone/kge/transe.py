@@ -21,6 +21,7 @@ class TransE(TranslationModel):
         init_std: first vectors have about this length (the paper scales them to 1): numbers are normal with
             `init_std / sqrt(dim)`.
         max_norm: after each step no entity vector is longer (the paper's constraint: 1); None: any length.
+        reciprocal: see `KGEModel`.
     """
 
     def __init__(
@@ -32,18 +33,19 @@ class TransE(TranslationModel):
         squared: bool = False,
         init_std: float = 1.0,
         max_norm: float | None = None,
+        reciprocal: bool = False,
     ) -> None:
-        super().__init__(n_entities, n_relations, dim, squared, init_std, max_norm)
+        super().__init__(n_entities, n_relations, dim, squared, init_std, max_norm, reciprocal)
         if norm not in (1, 2):
             raise ConfigError(f"`kge_model.norm` must be 1 or 2, but is {norm!r}.")
         self.norm = norm
-        self.relation = normal_table(n_relations, dim, self.std)
+        self.relation = normal_table(self.n_relation_rows, dim, self.std)
 
     def tail_query(self, head: Tensor, relation: Tensor) -> Query:
         """`h + r`: `(batch, dim)`."""
         return Query(head, relation, lookup(self.entity, head) + lookup(self.relation, relation))
 
-    def head_query(self, relation: Tensor, tail: Tensor) -> Query:
+    def plain_head_query(self, relation: Tensor, tail: Tensor) -> Query:
         """`t - r`: `(batch, dim)`."""
         return Query(tail, relation, lookup(self.entity, tail) - lookup(self.relation, relation))
 

@@ -21,6 +21,7 @@ class TransH(TranslationModel):
         squared: is the distance squared, as in the paper?
         init_std: first vectors have about this length: numbers are normal with `init_std / sqrt(dim)`.
         max_norm: after each step no entity vector is longer (soft in the paper: 1); None: any length.
+        reciprocal: see `KGEModel`.
     """
 
     relation_tables = ("relation", "normal")
@@ -33,17 +34,18 @@ class TransH(TranslationModel):
         squared: bool = False,
         init_std: float = 1.0,
         max_norm: float | None = None,
+        reciprocal: bool = False,
     ) -> None:
-        super().__init__(n_entities, n_relations, dim, squared, init_std, max_norm)
-        self.relation = normal_table(n_relations, dim, self.std)
-        self.normal = normal_table(n_relations, dim, dim**-0.5)
+        super().__init__(n_entities, n_relations, dim, squared, init_std, max_norm, reciprocal)
+        self.relation = normal_table(self.n_relation_rows, dim, self.std)
+        self.normal = normal_table(self.n_relation_rows, dim, dim**-0.5)
 
     def tail_query(self, head: Tensor, relation: Tensor) -> Query:
         """`P (h + d)`: `(batch, dim)`."""
         moved = lookup(self.entity, head) + lookup(self.relation, relation)
         return Query(head, relation, self._project(moved, relation))
 
-    def head_query(self, relation: Tensor, tail: Tensor) -> Query:
+    def plain_head_query(self, relation: Tensor, tail: Tensor) -> Query:
         """`P (t - d)`: `(batch, dim)`."""
         moved = lookup(self.entity, tail) - lookup(self.relation, relation)
         return Query(tail, relation, self._project(moved, relation))

@@ -22,6 +22,7 @@ class TranslationModel(KGEModel):
         squared: is the score the squared distance?
         init_std: first vectors have about this length: numbers are normal with `std = init_std / sqrt(dim)`.
         max_norm: after each step no entity vector is longer (the papers' constraint, at 1); None: any length.
+        reciprocal: see `KGEModel`.
     """
 
     def __init__(
@@ -32,8 +33,9 @@ class TranslationModel(KGEModel):
         squared: bool,
         init_std: float,
         max_norm: float | None,
+        reciprocal: bool,
     ) -> None:
-        super().__init__(n_entities, n_relations, dim)
+        super().__init__(n_entities, n_relations, dim, reciprocal)
         self.squared = require_bool("kge_model.squared", squared)
         if max_norm is not None:
             require_float("kge_model.max_norm", max_norm, strict=True)

@@ -24,6 +24,7 @@ class TransR(TranslationModel):
         init_std: first vectors have about this length: numbers are normal with `init_std / sqrt(dim)`.
         step_scale: matrices are kept as `I + step_scale * D`: the optimiser moves them so much more slowly.
         max_norm: after each step no entity vector is longer (the paper's constraint: 1); None: any length.
+        reciprocal: see `KGEModel`.
     """
 
     relation_tables = ("relation", "projection")
@@ -38,18 +39,19 @@ class TransR(TranslationModel):
         init_std: float = 1.0,
         step_scale: float = 0.1,
         max_norm: float | None = None,
+        reciprocal: bool = False,
     ) -> None:
-        super().__init__(n_entities, n_relations, dim, squared, init_std, max_norm)
+        super().__init__(n_entities, n_relations, dim, squared, init_std, max_norm, reciprocal)
         wide = dim if relation_dim is None else require_int("kge_model.relation_dim", relation_dim, 1)
         self.step_scale = require_float("kge_model.step_scale", step_scale, strict=True)
-        self.relation = normal_table(n_relations, wide, self.std)
-        self.projection = nn.Parameter(torch.zeros(n_relations, wide, dim))
+        self.relation = normal_table(self.n_relation_rows, wide, self.std)
+        self.projection = nn.Parameter(torch.zeros(self.n_relation_rows, wide, dim))
 
     def tail_query(self, head: Tensor, relation: Tensor) -> Query:
         """`M h + r`: `(batch, relation_dim)`."""
         return Query(head, relation, self._project(head, relation) + lookup(self.relation, relation))
 
-    def head_query(self, relation: Tensor, tail: Tensor) -> Query:
+    def plain_head_query(self, relation: Tensor, tail: Tensor) -> Query:
         """`M t - r`: `(batch, relation_dim)`."""
         return Query(tail, relation, self._project(tail, relation) - lookup(self.relation, relation))
 

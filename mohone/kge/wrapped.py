@@ -12,22 +12,19 @@ class Wrapped(KGEModel):
 
     Args:
         inner: the model inside.
-        n_relations: of this model; None: as many as `inner` has.
     """
 
-    def __init__(self, inner: KGEModel, n_relations: int | None = None) -> None:
-        super().__init__(
-            inner.n_entities, inner.n_relations if n_relations is None else n_relations, inner.dim
-        )
+    def __init__(self, inner: KGEModel) -> None:
+        super().__init__(inner.n_entities, inner.n_relations, inner.dim, inner.reciprocal)
         self.inner = inner
 
     def tail_query(self, head: Tensor, relation: Tensor) -> Query:
         """The inner model's: `(batch, width)`."""
         return self.inner.tail_query(head, relation)
 
-    def head_query(self, relation: Tensor, tail: Tensor) -> Query:
+    def plain_head_query(self, relation: Tensor, tail: Tensor) -> Query:
         """The inner model's: `(batch, width)`."""
-        return self.inner.head_query(relation, tail)
+        return self.inner.plain_head_query(relation, tail)
 
     def score_candidates(self, query: Query, candidates: Tensor | None = None) -> Tensor:
         """The inner model's: `(batch, n_candidates)`."""

@@ -122,7 +122,7 @@ def _relation_penalty(model: KGEModel, relation: Tensor, order: int, weight: Ten
 
     Models with a matrix for each relation would else spend more on copies of them than on all scores.
     """
-    n_rows = len(next(iter(model.relation_parameters().values())))
+    n_rows = model.n_relation_rows
     if n_rows > len(relation):
         return power_penalty(model.relation_squares(relation), order, weight)
     squares = model.relation_squares()

@@ -20,7 +20,7 @@ from bench.subjects import load_kg, make_model
 from bench.training import trainers
 from mohone.data import KnowledgeGraph
 from mohone.evaluation.link_prediction import LinkPrediction
-from mohone.kge import ComplEx, KGEModel, Reciprocal
+from mohone.kge import ComplEx, KGEModel
 from mohone.training import NegativeSampling, Objective, OneVsAll
 from mohone.training.fit import fit
 from mohone.training.module import FitSettings, KGEModule, TripleDataModule
@@ -102,5 +102,5 @@ def _recipe(spec: dict[str, Any], kg: KnowledgeGraph) -> _Recipe:
         objective: Objective = NegativeSampling(inverse_temperature=5.0, dropout=0.1)
         settings = FitSettings("adam", 3e-3, "linear", size, **limits)
         return _Recipe(make_model(spec["model"], kg, spec["dim"]), objective, settings)
-    model = Reciprocal(ComplEx(kg.n_entities, 2 * kg.n_relations, spec["dim"]))
+    model = ComplEx(kg.n_entities, kg.n_relations, spec["dim"], reciprocal=True)
     return _Recipe(model, OneVsAll(n3=0.05), FitSettings("adagrad", 0.3, "linear", size, **limits))

@@ -17,7 +17,6 @@ from mohone.kge import (
     ComplEx,
     DistMult,
     KGEModel,
-    Reciprocal,
     TransD,
     TransE,
     TransH,
@@ -48,10 +47,10 @@ MODELS: list[Kind] = [
 shapes = st.tuples(st.integers(1, 7), st.integers(1, 7), st.integers(1, 9), st.integers(1, 5))
 
 
-def make(model: Kind, n: int, m: int, dim: int) -> KGEModel:
+def make(model: Kind, n: int, m: int, dim: int, reciprocal: bool = False) -> KGEModel:
     torch.manual_seed(n + 10 * m + 100 * dim)
     cls, arguments = model
-    net = cls(n, m, dim + dim % 2 if cls is Analogy else dim, **arguments)
+    net = cls(n, m, dim + dim % 2 if cls is Analogy else dim, reciprocal=reciprocal, **arguments)
     if isinstance(net, TransR):  # Not the identities it starts with.
         net.projection.data.normal_()
     return net
@@ -112,14 +111,14 @@ def test_three_ways_to_score_agree_to_five_digits(model: Kind) -> None:
 
 @pytest.mark.parametrize("model", MODELS)
 def test_reciprocal_agrees_in_each_direction(model: Kind) -> None:
-    inner = make(model, 30, 8, 10)
-    net = Reciprocal(inner)
-    assert net.n_relations == 4
+    net, twice = make(model, 30, 4, 10, reciprocal=True), make(model, 30, 8, 10)
+    assert (net.n_relations, net.n_relation_rows) == (4, 8)
+    twice.load_state_dict(net.state_dict())
     head, relation, tail = torch.tensor([1, 2, 3]), torch.tensor([0, 3, 1]), torch.tensor([7, 8, 9])
     tails = net.score_tails(head, relation).gather(1, tail[:, None])[:, 0]
     heads = net.score_heads(relation, tail).gather(1, head[:, None])[:, 0]
     torch.testing.assert_close(tails, net.score_triples(head, relation, tail), atol=1e-5, rtol=1e-5)
-    torch.testing.assert_close(heads, inner.score_triples(tail, relation + 4, head), atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(heads, twice.score_triples(tail, relation + 4, head), atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -141,11 +140,12 @@ def test_gradients_equal_finite_differences(model: Kind) -> None:
     assert torch.autograd.gradcheck(scores, tables)
 
 
+@pytest.mark.parametrize("reciprocal", [False, True])
 @pytest.mark.parametrize("model", MODELS)
-def test_tables_are_declared(model: Kind) -> None:
-    net = make(model, 6, 2, 3)
+def test_tables_are_declared(model: Kind, reciprocal: bool) -> None:
+    net = make(model, 6, 2, 3, reciprocal)
     assert all(len(table) == 6 for table in net.entity_parameters().values())
-    assert all(len(table) == 2 for table in net.relation_parameters().values())
+    assert all(len(table) == 2 + 2 * reciprocal for table in net.relation_parameters().values())
     declared = {**net.entity_parameters(), **net.relation_parameters()}
     assert {id(p) for p in declared.values()} == {id(p) for p in net.parameters()}
 
@@ -178,3 +178,5 @@ def test_bad_values_are_refused() -> None:
         TransE(3, 1, 0)
     with pytest.raises(ConfigError, match=r"`kge_model.norm` must be 1 or 2, but is 3\."):
         TransE(3, 1, 2, norm=3)
+    with pytest.raises(ConfigError, match=r"`kge_model.reciprocal` must be true or false, but is 'no'\."):
+        TransE(3, 1, 2, reciprocal="no")  # type: ignore[arg-type]

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from mohone.data import KnowledgeGraph
-from mohone.kge import KGEModel, Reciprocal
+from mohone.kge import KGEModel
 from mohone.kge.query_side import QuerySide
 from tests.infusion.test_infusion import OBJECTIVE, callback, nearest  # noqa: F401
 from tests.kge.test_models import MODELS, Kind, make
@@ -41,13 +41,13 @@ def test_moved_queries_meet_unmoved_candidates(model: Kind) -> None:
 
 
 def test_of_a_reciprocal_model() -> None:
-    inner = make(MODELS[0], N, 2 * M, 4)
-    moved = QuerySide(Reciprocal(inner))
+    inner = make(MODELS[0], N, M, 4, reciprocal=True)
+    moved = QuerySide(inner)
     before = moved.score_heads(RELATION, TAIL)
-    torch.testing.assert_close(before, Reciprocal(inner).score_heads(RELATION, TAIL))
+    torch.testing.assert_close(before, inner.score_heads(RELATION, TAIL))
     next(iter(moved.entity_parameters().values())).data += 1
     assert not torch.allclose(moved.score_heads(RELATION, TAIL), before)
-    torch.testing.assert_close(Reciprocal(inner).score_heads(RELATION, TAIL), before)
+    torch.testing.assert_close(inner.score_heads(RELATION, TAIL), before)
     assert moved.numbers_per_entity == 2 * inner.numbers_per_entity
 
 
