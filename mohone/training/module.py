@@ -18,7 +18,7 @@ from torch.utils.data import DataLoader, IterableDataset
 from mohone.core.errors import TrainingError, require_choice, require_float, require_int
 from mohone.data import KnowledgeGraph
 from mohone.evaluation.link_prediction import LinkPrediction
-from mohone.kge.base import KGEModel, make_gradients_dense, sparse_gradients
+from mohone.kge.base import KGEModel, make_gradients_dense
 from mohone.training.objective import Batches, Examples, Objective, Share
 
 VALID_MRR = "valid/mrr"
@@ -120,7 +120,7 @@ class KGEModule(pl.LightningModule):
     def training_step(self, batch: Any, batch_idx: int) -> Tensor:  # noqa: ARG002
         """The objective's loss."""
         # On a GPU, and between processes, dense ones are the quicker.
-        with sparse_gradients(self.device.type == "cpu" and self.trainer.world_size == 1):
+        with self.model.sparse_gradients(self.device.type == "cpu" and self.trainer.world_size == 1):
             loss = self.objective.loss(self.model, batch)
         self._loss_sum = self._loss_sum + loss.detach()
         self._n_batches += 1

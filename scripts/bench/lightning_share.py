@@ -15,7 +15,7 @@ from bench.clock import Clock, warmup_of
 from bench.subjects import LEARNING_RATE, count_batch, first_epoch, load_kg, make_model, make_objective
 from bench.training import train_by_lightning
 from mohone.kge import KGEModel
-from mohone.kge.base import make_gradients_dense, sparse_gradients
+from mohone.kge.base import make_gradients_dense
 from mohone.training import Objective
 from mohone.training.objective import Batches
 
@@ -28,7 +28,7 @@ def train_plainly(model: KGEModel, objective: Objective, batches: Batches, clock
     model.train()
     clock.start()
     for batch in batches:
-        with sparse_gradients():
+        with model.sparse_gradients():
             loss = objective.loss(model, batch)
         optimizer.zero_grad()
         loss.backward()
