@@ -26,7 +26,7 @@ from mohone.kge import (
     TransH,
     TransR,
 )
-from mohone.kge.base import make_gradients_dense, sparse_gradients
+from mohone.kge.base import make_gradients_dense
 from mohone.training import NegativeSampling, Objective, OneVsAll, Training
 from mohone.training.objective import Batches, Share
 from mohone.training.queries import QueryBatch
@@ -105,7 +105,7 @@ def shared_candidates(answers: Tensor, negatives: Tensor) -> int:
 
 def plain_step(model: KGEModel, objective: Objective, optimizer: torch.optim.Optimizer, batch: Any) -> None:
     """A step as Lightning runs it for us, written out."""
-    with sparse_gradients():
+    with model.sparse_gradients():
         loss = objective.loss(model, batch)
     optimizer.zero_grad()
     loss.backward()

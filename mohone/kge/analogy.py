@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from mohone.core.errors import ConfigError, require_float
-from mohone.kge.base import Query, lookup, normal_table
+from mohone.kge.base import Query, normal_table
 from mohone.kge.bilinear import BilinearModel
 from mohone.kge.complex import conjugate_product, moduli, product
 
@@ -41,30 +41,30 @@ class Analogy(BilinearModel):
 
     def tail_query(self, head: Tensor, relation: Tensor) -> Query:
         """`h r` of both parts: `(batch, 2 dim)`."""
-        h, hc = lookup(self.entity, head).chunk(2, 1)
-        r, rc = lookup(self.relation, relation).chunk(2, 1)
+        h, hc = self.lookup(self.entity, head).chunk(2, 1)
+        r, rc = self.lookup(self.relation, relation).chunk(2, 1)
         return Query(head, relation, torch.cat([h * r, product(hc, rc)], 1))
 
     def plain_head_query(self, relation: Tensor, tail: Tensor) -> Query:
         """`t r` and `t' conj(r')`: `(batch, 2 dim)`."""
-        t, tc = lookup(self.entity, tail).chunk(2, 1)
-        r, rc = lookup(self.relation, relation).chunk(2, 1)
+        t, tc = self.lookup(self.entity, tail).chunk(2, 1)
+        r, rc = self.lookup(self.relation, relation).chunk(2, 1)
         return Query(tail, relation, torch.cat([t * r, conjugate_product(tc, rc)], 1))
 
     def score_triples(self, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:
         """`(batch,)`."""
         pairs = ((self.entity, head), (self.relation, relation), (self.entity, tail))
-        (h, hc), (r, rc), (t, tc) = (lookup(table, ids).chunk(2, 1) for table, ids in pairs)
+        (h, hc), (r, rc), (t, tc) = (self.lookup(table, ids).chunk(2, 1) for table, ids in pairs)
         hz, rz, tz = (torch.complex(*part.chunk(2, 1)) for part in (hc, rc, tc))
         return (h * r * t).sum(1) + (hz * rz * tz.conj()).real.sum(1)
 
     def entity_squares(self, entities: Tensor) -> Tensor:
         """`(batch, 1.5 dim)`: real numbers, then complex ones."""
-        return _squares(lookup(self.entity, entities))
+        return _squares(self.lookup(self.entity, entities))
 
     def relation_squares(self, relations: Tensor | None = None) -> Tensor:
         """`(batch, 1.5 dim)`."""
-        return _squares(lookup(self.relation, relations))
+        return _squares(self.lookup(self.relation, relations))
 
 
 def _squares(vectors: Tensor) -> Tensor:

@@ -13,6 +13,8 @@ from torch.nn import functional as F
 
 from mohone.core.errors import require_bool, require_int
 
+_FEW = 8  # A gradient is sparse if the rows are fewer than an eighth of the table's.
+
 
 class Query(NamedTuple):
     """A batch of queries: the known entity and the relation of each, and the vectors made of them."""
@@ -43,11 +45,14 @@ class KGEModel(nn.Module, ABC):
             `r + n_relations` is the inverse of `r`.
         entity_tables: names of the parameters with a row per entity (the paper's Q: what infusion moves).
         relation_tables: names of the parameters of relations (the paper's W: what is re-trained).
+        relation_block: so many examples of one relation a batch should keep together for the model to be
+            quick. It pays where each relation of a batch costs a product of its own.
         warming_up: is the model for now the simpler one that it grows from? Few models have one.
     """
 
     entity_tables: ClassVar[tuple[str, ...]] = ("entity",)
     relation_tables: ClassVar[tuple[str, ...]] = ("relation",)
+    relation_block: int = 1
 
     def __init__(self, n_entities: int, n_relations: int, dim: int, reciprocal: bool = False) -> None:
         super().__init__()
@@ -57,6 +62,7 @@ class KGEModel(nn.Module, ABC):
         self.reciprocal = require_bool("kge_model.reciprocal", reciprocal)
         self.n_relation_rows = (2 if reciprocal else 1) * n_relations
         self.warming_up = False
+        self._sparse = False
 
     @abstractmethod
     def tail_query(self, head: Tensor, relation: Tensor) -> Query:
@@ -94,11 +100,11 @@ class KGEModel(nn.Module, ABC):
 
     def entity_squares(self, entities: Tensor) -> Tensor:
         """Squared moduli of the components of entity vectors, for regularisers: `(batch, n_components)`."""
-        return lookup(self.get_parameter("entity"), entities).square()
+        return self.lookup(self.get_parameter("entity"), entities).square()
 
     def relation_squares(self, relations: Tensor | None = None) -> Tensor:
         """Squared moduli of the components of relation vectors, None: all: `(batch, n_components)`."""
-        return lookup(self.get_parameter("relation"), relations).square()
+        return self.lookup(self.get_parameter("relation"), relations).square()
 
     def score_tails(self, head: Tensor, relation: Tensor, candidates: Tensor | None = None) -> Tensor:
         """Scores of candidate tails: `(batch, n_candidates)`; None: all entities."""
@@ -114,6 +120,26 @@ class KGEModel(nn.Module, ABC):
 
     def constrain(self) -> None:
         """Put the constraints of the model on its tables; called after each step."""
+
+    def lookup(self, table: Tensor, ids: Tensor | None) -> Tensor:
+        """The rows `ids` of a table, or all of it, uncopied."""
+        return lookup(table, ids, self._sparse)
+
+    @contextmanager
+    def sparse_gradients(self, on: bool = True) -> Iterator[None]:
+        """Let rows looked up in the block have sparse gradients, where they are few of a large table's.
+
+        Else each lookup makes a gradient as large as the table. Whoever steps an optimiser that does not take
+        sparse ones makes their sum dense first (`make_gradients_dense`).
+        """
+        parts = [part for part in self.modules() if isinstance(part, KGEModel)]
+        try:
+            for part in parts:
+                part._sparse = on
+            yield
+        finally:
+            for part in parts:
+                part._sparse = False
 
     def entity_parameters(self) -> dict[str, nn.Parameter]:
         """The per-entity tables by name, each `(n_entities, ...)`."""
@@ -144,34 +170,25 @@ class KGEModel(nn.Module, ABC):
         return sum(table[0].numel() for table in self.entity_parameters().values())
 
 
-def lookup(table: Tensor, ids: Tensor | None) -> Tensor:
-    """The rows `ids` of a table, or all of it, uncopied."""
+def lookup(table: Tensor, ids: Tensor | None, sparse: bool = False) -> Tensor:
+    """The rows `ids` of a table `(n, ...)`, or all of it, uncopied.
+
+    Args:
+        table: `(n, width)`.
+        ids: `(batch,)`; None: all rows, in order.
+        sparse: may the gradient be sparse, if the table is a parameter and the rows are few of it?
+
+    Returns:
+        `(batch, width)`.
+
+    >>> lookup(torch.tensor([[0, 1], [2, 3], [4, 5]]), torch.tensor([2, 0])).tolist()
+    [[4, 5], [0, 1]]
+    """
     if ids is None:
         return table
+    sparse = sparse and table.is_leaf and _FEW * ids.numel() < len(table)
     # Not table[ids]: the gradient of F.embedding is the faster one.
-    sparse = _RowGradients.sparse and table.is_leaf and _FEW * ids.numel() < len(table)
     return F.embedding(ids, table, sparse=sparse)
-
-
-class _RowGradients:
-    sparse = False
-
-
-_FEW = 8  # A gradient is sparse if the rows are fewer than an eighth of the table's.
-
-
-@contextmanager
-def sparse_gradients(on: bool = True) -> Iterator[None]:
-    """Let `rows` have sparse gradients in the block, where they are few of a large table's.
-
-    Else each use of a row makes a gradient as large as the table. Whoever steps an optimiser that does not
-    take them makes the sum dense first (`make_gradients_dense`).
-    """
-    before, _RowGradients.sparse = _RowGradients.sparse, on
-    try:
-        yield
-    finally:
-        _RowGradients.sparse = before
 
 
 def make_gradients_dense(model: nn.Module) -> None:

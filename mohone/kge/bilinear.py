@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from mohone.kge.base import KGEModel, Query, lookup
+from mohone.kge.base import KGEModel, Query
 
 
 class BilinearModel(KGEModel):
@@ -12,8 +12,8 @@ class BilinearModel(KGEModel):
 
     def score_candidates(self, query: Query, candidates: Tensor | None = None) -> Tensor:
         """`(batch, n_candidates)`."""
-        return query.vectors @ lookup(self.get_parameter("entity"), candidates).T
+        return query.vectors @ self.lookup(self.get_parameter("entity"), candidates).T
 
     def score_pairs(self, query: Query, candidates: Tensor) -> Tensor:
         """`(batch,)`."""
-        return (query.vectors * lookup(self.get_parameter("entity"), candidates)).sum(1)
+        return (query.vectors * self.lookup(self.get_parameter("entity"), candidates)).sum(1)

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from mohone.core.errors import require_float
-from mohone.kge.base import Query, lookup, normal_table
+from mohone.kge.base import Query, normal_table
 from mohone.kge.bilinear import BilinearModel
 
 
@@ -37,29 +37,29 @@ class ComplEx(BilinearModel):
 
     def tail_query(self, head: Tensor, relation: Tensor) -> Query:
         """`h r`: `(batch, 2 dim)`."""
-        return Query(head, relation, product(lookup(self.entity, head), lookup(self.relation, relation)))
+        h, r = self.lookup(self.entity, head), self.lookup(self.relation, relation)
+        return Query(head, relation, product(h, r))
 
     def plain_head_query(self, relation: Tensor, tail: Tensor) -> Query:
         """`t conj(r)`: `(batch, 2 dim)`."""
-        return Query(
-            tail, relation, conjugate_product(lookup(self.entity, tail), lookup(self.relation, relation))
-        )
+        t, r = self.lookup(self.entity, tail), self.lookup(self.relation, relation)
+        return Query(tail, relation, conjugate_product(t, r))
 
     def score_triples(self, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:
         """`(batch,)`."""
         h, r, t = (
-            torch.complex(*lookup(table, ids).chunk(2, 1))
+            torch.complex(*self.lookup(table, ids).chunk(2, 1))
             for table, ids in ((self.entity, head), (self.relation, relation), (self.entity, tail))
         )
         return (h * r * t.conj()).real.sum(1)
 
     def entity_squares(self, entities: Tensor) -> Tensor:
         """Of complex components: `(batch, dim)`."""
-        return moduli(lookup(self.entity, entities))
+        return moduli(self.lookup(self.entity, entities))
 
     def relation_squares(self, relations: Tensor | None = None) -> Tensor:
         """Of complex components: `(batch, dim)`."""
-        return moduli(lookup(self.relation, relations))
+        return moduli(self.lookup(self.relation, relations))
 
 
 def product(left: Tensor, right: Tensor) -> Tensor:

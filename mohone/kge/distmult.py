@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor
 
 from mohone.core.errors import require_float
-from mohone.kge.base import Query, lookup, normal_table
+from mohone.kge.base import Query, normal_table
 from mohone.kge.bilinear import BilinearModel
 
 
@@ -34,14 +34,13 @@ class DistMult(BilinearModel):
 
     def tail_query(self, head: Tensor, relation: Tensor) -> Query:
         """`h r`: `(batch, dim)`."""
-        return Query(head, relation, lookup(self.entity, head) * lookup(self.relation, relation))
+        return Query(head, relation, self.lookup(self.entity, head) * self.lookup(self.relation, relation))
 
     def plain_head_query(self, relation: Tensor, tail: Tensor) -> Query:
         """`t r`: `(batch, dim)`."""
-        return Query(tail, relation, lookup(self.entity, tail) * lookup(self.relation, relation))
+        return Query(tail, relation, self.lookup(self.entity, tail) * self.lookup(self.relation, relation))
 
     def score_triples(self, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:
         """`(batch,)`."""
-        return (lookup(self.entity, head) * lookup(self.relation, relation) * lookup(self.entity, tail)).sum(
-            1
-        )
+        h, t = self.lookup(self.entity, head), self.lookup(self.entity, tail)
+        return (h * self.lookup(self.relation, relation) * t).sum(1)

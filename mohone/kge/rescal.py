@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor
 
 from mohone.core.errors import require_float
-from mohone.kge.base import Query, lookup, normal_table
+from mohone.kge.base import Query, normal_table
 from mohone.kge.bilinear import BilinearModel
 from mohone.kge.relation_groups import products_by_relation
 
@@ -33,18 +33,18 @@ class RESCAL(BilinearModel):
 
     def tail_query(self, head: Tensor, relation: Tensor) -> Query:
         """`h^T R`: `(batch, dim)`."""
-        h = lookup(self.entity, head)
+        h = self.lookup(self.entity, head)
         return Query(head, relation, products_by_relation(h, relation, self._matrices))
 
     def plain_head_query(self, relation: Tensor, tail: Tensor) -> Query:
         """`R t`: `(batch, dim)`."""
-        t = lookup(self.entity, tail)
+        t = self.lookup(self.entity, tail)
         return Query(tail, relation, products_by_relation(t, relation, self._matrices, transposed=True))
 
     def score_triples(self, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:
         """`(batch,)`."""
         matrices = self._matrices[relation]
-        h, t = lookup(self.entity, head), lookup(self.entity, tail)
+        h, t = self.lookup(self.entity, head), self.lookup(self.entity, tail)
         return (h[:, None] @ matrices @ t[:, :, None])[:, 0, 0]
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from mohone.kge.base import Query, lookup, normal_table
+from mohone.kge.base import Query, normal_table
 from mohone.kge.translation import TranslationModel
 
 
@@ -45,17 +45,17 @@ class TransD(TranslationModel):
 
     def tail_query(self, head: Tensor, relation: Tensor) -> Query:
         """`h' + r`: `(batch, dim)`."""
-        return Query(head, relation, self._project(head, relation) + lookup(self.relation, relation))
+        return Query(head, relation, self._project(head, relation) + self.lookup(self.relation, relation))
 
     def plain_head_query(self, relation: Tensor, tail: Tensor) -> Query:
         """`t' - r`: `(batch, dim)`."""
-        return Query(tail, relation, self._project(tail, relation) - lookup(self.relation, relation))
+        return Query(tail, relation, self._project(tail, relation) - self.lookup(self.relation, relation))
 
     def score_candidates(self, query: Query, candidates: Tensor | None = None) -> Tensor:
         """Minus the distances to the projected candidates: `(batch, n_candidates)`."""
-        q, p = query.vectors, lookup(self.relation_projection, query.relation)
-        t = lookup(self.entity, candidates)
-        s = (lookup(self.entity_projection, candidates) * t).sum(1, keepdim=True)
+        q, p = query.vectors, self.lookup(self.relation_projection, query.relation)
+        t = self.lookup(self.entity, candidates)
+        s = (self.lookup(self.entity_projection, candidates) * t).sum(1, keepdim=True)
         vectors = (torch.cat([-2 * q, 2 * p], 1), torch.cat([t, s * t], 1))
         numbers = (
             torch.cat([_squares(q), torch.ones_like(q[:, :1]), -2 * _dot(p, q), _squares(p)], 1),
@@ -75,27 +75,23 @@ class TransD(TranslationModel):
 
     def score_triples(self, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:
         """`(batch,)`."""
-        difference = (
-            self._project(head, relation) + lookup(self.relation, relation) - self._project(tail, relation)
-        )
+        h, t = self._project(head, relation), self._project(tail, relation)
+        difference = h + self.lookup(self.relation, relation) - t
         return self.minus_distance(difference.square().sum(1))
 
     def entity_squares(self, entities: Tensor) -> Tensor:
         """Of vectors and projection vectors: `(batch, 2 dim)`."""
-        return torch.cat(
-            [lookup(self.entity, entities), lookup(self.entity_projection, entities)], 1
-        ).square()
+        both = [self.lookup(self.entity, entities), self.lookup(self.entity_projection, entities)]
+        return torch.cat(both, 1).square()
 
     def relation_squares(self, relations: Tensor | None = None) -> Tensor:
         """Of vectors and projection vectors: `(batch, 2 dim)`."""
-        both = [lookup(self.relation, relations), lookup(self.relation_projection, relations)]
+        both = [self.lookup(self.relation, relations), self.lookup(self.relation_projection, relations)]
         return torch.cat(both, 1).square()
 
     def _project(self, entities: Tensor, relations: Tensor) -> Tensor:
-        vectors = lookup(self.entity, entities)
-        return vectors + _dot(lookup(self.entity_projection, entities), vectors) * lookup(
-            self.relation_projection, relations
-        )
+        x, x_p = self.lookup(self.entity, entities), self.lookup(self.entity_projection, entities)
+        return x + _dot(x_p, x) * self.lookup(self.relation_projection, relations)
 
 
 def _dot(left: Tensor, right: Tensor) -> Tensor:

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from mohone.core.errors import ConfigError
-from mohone.kge.base import Query, lookup, normal_table
+from mohone.kge.base import Query, normal_table
 from mohone.kge.translation import TranslationModel, squared_distances
 
 
@@ -43,15 +43,15 @@ class TransE(TranslationModel):
 
     def tail_query(self, head: Tensor, relation: Tensor) -> Query:
         """`h + r`: `(batch, dim)`."""
-        return Query(head, relation, lookup(self.entity, head) + lookup(self.relation, relation))
+        return Query(head, relation, self.lookup(self.entity, head) + self.lookup(self.relation, relation))
 
     def plain_head_query(self, relation: Tensor, tail: Tensor) -> Query:
         """`t - r`: `(batch, dim)`."""
-        return Query(tail, relation, lookup(self.entity, tail) - lookup(self.relation, relation))
+        return Query(tail, relation, self.lookup(self.entity, tail) - self.lookup(self.relation, relation))
 
     def score_candidates(self, query: Query, candidates: Tensor | None = None) -> Tensor:
         """Minus the distances to the candidates: `(batch, n_candidates)`."""
-        table = lookup(self.entity, candidates)
+        table = self.lookup(self.entity, candidates)
         if self.norm == 1:
             return self._minus_power(torch.cdist(query.vectors.to(table.dtype), table, p=1.0))
         return self.minus_distance(squared_distances(query.vectors, table))
@@ -64,11 +64,12 @@ class TransE(TranslationModel):
 
     def differences(self, query: Query, candidates: Tensor) -> Tensor:
         """`(batch, dim)`."""
-        return query.vectors - lookup(self.entity, candidates)
+        return query.vectors - self.lookup(self.entity, candidates)
 
     def score_triples(self, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:
         """`(batch,)`."""
-        difference = lookup(self.entity, head) + lookup(self.relation, relation) - lookup(self.entity, tail)
+        h, t = self.lookup(self.entity, head), self.lookup(self.entity, tail)
+        difference = h + self.lookup(self.relation, relation) - t
         if self.norm == 1:
             return self._minus_power(difference.abs().sum(1))
         return self.minus_distance(difference.square().sum(1))

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from mohone.kge.base import Query, lookup, normal_table
+from mohone.kge.base import Query, normal_table
 from mohone.kge.translation import TranslationModel, squared_distances
 
 
@@ -42,40 +42,40 @@ class TransH(TranslationModel):
 
     def tail_query(self, head: Tensor, relation: Tensor) -> Query:
         """`P (h + d)`: `(batch, dim)`."""
-        moved = lookup(self.entity, head) + lookup(self.relation, relation)
+        moved = self.lookup(self.entity, head) + self.lookup(self.relation, relation)
         return Query(head, relation, self._project(moved, relation))
 
     def plain_head_query(self, relation: Tensor, tail: Tensor) -> Query:
         """`P (t - d)`: `(batch, dim)`."""
-        moved = lookup(self.entity, tail) - lookup(self.relation, relation)
+        moved = self.lookup(self.entity, tail) - self.lookup(self.relation, relation)
         return Query(tail, relation, self._project(moved, relation))
 
     def score_candidates(self, query: Query, candidates: Tensor | None = None) -> Tensor:
         """Minus the distances to the projected candidates: `(batch, n_candidates)`."""
-        table = lookup(self.entity, candidates)
+        table = self.lookup(self.entity, candidates)
         # Not query.vectors as they are: dropout may have moved them off the hyperplane.
         vectors = self._project(query.vectors, query.relation)
         distinct, inverse = torch.unique(query.relation, return_inverse=True)
         along = (self._normals(distinct) @ table.T).square()
-        return self.minus_distance(squared_distances(vectors, table) - lookup(along, inverse))
+        return self.minus_distance(squared_distances(vectors, table) - self.lookup(along, inverse))
 
     def differences(self, query: Query, candidates: Tensor) -> Tensor:
         """`(batch, dim)`, in the hyperplane."""
-        return self._project(query.vectors - lookup(self.entity, candidates), query.relation)
+        return self._project(query.vectors - self.lookup(self.entity, candidates), query.relation)
 
     def score_triples(self, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:
         """`(batch,)`."""
         h, t, d, w = (
-            lookup(self.entity, head),
-            lookup(self.entity, tail),
-            lookup(self.relation, relation),
+            self.lookup(self.entity, head),
+            self.lookup(self.entity, tail),
+            self.lookup(self.relation, relation),
             self._normals(relation),
         )
         flat_h, flat_d, flat_t = (x - (w * x).sum(1, keepdim=True) * w for x in (h, d, t))
         return self.minus_distance((flat_h + flat_d - flat_t).square().sum(1))
 
     def _normals(self, relation: Tensor) -> Tensor:
-        return F.normalize(lookup(self.normal, relation), dim=1)
+        return F.normalize(self.lookup(self.normal, relation), dim=1)
 
     def _project(self, vectors: Tensor, relation: Tensor) -> Tensor:
         normal = self._normals(relation)

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from mohone.core.errors import require_float, require_int
-from mohone.kge.base import Query, lookup, normal_table
+from mohone.kge.base import Query, normal_table
 from mohone.kge.relation_groups import map_by_relation, products_by_relation
 from mohone.kge.translation import TranslationModel, squared_distances
 
@@ -28,6 +28,7 @@ class TransR(TranslationModel):
     """
 
     relation_tables = ("relation", "projection")
+    relation_block = 32
 
     def __init__(
         self,
@@ -49,15 +50,15 @@ class TransR(TranslationModel):
 
     def tail_query(self, head: Tensor, relation: Tensor) -> Query:
         """`M h + r`: `(batch, relation_dim)`."""
-        return Query(head, relation, self._project(head, relation) + lookup(self.relation, relation))
+        return Query(head, relation, self._project(head, relation) + self.lookup(self.relation, relation))
 
     def plain_head_query(self, relation: Tensor, tail: Tensor) -> Query:
         """`M t - r`: `(batch, relation_dim)`."""
-        return Query(tail, relation, self._project(tail, relation) - lookup(self.relation, relation))
+        return Query(tail, relation, self._project(tail, relation) - self.lookup(self.relation, relation))
 
     def score_candidates(self, query: Query, candidates: Tensor | None = None) -> Tensor:
         """Minus the distances to the projected candidates: `(batch, n_candidates)`."""
-        table = lookup(self.entity, candidates)
+        table = self.lookup(self.entity, candidates)
 
         def distances(vectors: Tensor, matrix: Tensor) -> Tensor:
             return squared_distances(vectors, self._map(table, matrix))
@@ -73,14 +74,14 @@ class TransR(TranslationModel):
 
     def score_triples(self, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:
         """`(batch,)`."""
-        h, t = lookup(self.entity, head), lookup(self.entity, tail)
+        h, t = self.lookup(self.entity, head), self.lookup(self.entity, tail)
         identity = torch.eye(*self.projection.shape[1:], dtype=h.dtype, device=h.device)
         matrices = identity + self.step_scale * self.projection[relation]
-        difference = (matrices @ (h - t)[:, :, None])[:, :, 0] + lookup(self.relation, relation)
+        difference = (matrices @ (h - t)[:, :, None])[:, :, 0] + self.lookup(self.relation, relation)
         return self.minus_distance(difference.square().sum(1))
 
     def _project(self, entities: Tensor, relations: Tensor) -> Tensor:
-        vectors = lookup(self.entity, entities)
+        vectors = self.lookup(self.entity, entities)
         if self.warming_up:
             return self._plain(vectors)
         moved = products_by_relation(vectors, relations, self.projection, transposed=True)

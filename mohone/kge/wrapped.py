@@ -17,6 +17,7 @@ class Wrapped(KGEModel):
     def __init__(self, inner: KGEModel) -> None:
         super().__init__(inner.n_entities, inner.n_relations, inner.dim, inner.reciprocal)
         self.inner = inner
+        self.relation_block = inner.relation_block
 
     def tail_query(self, head: Tensor, relation: Tensor) -> Query:
         """The inner model's: `(batch, width)`."""

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from mohone.core.errors import ConfigError, TrainingError
 from mohone.evaluation.link_prediction import LinkPrediction
-from mohone.kge.base import KGEModel, make_gradients_dense, sparse_gradients
+from mohone.kge.base import KGEModel, make_gradients_dense
 from mohone.training.settings import Training
 
 VALID_MRR, TEST_MRR = "valid/mrr", "test/mrr"
@@ -76,7 +76,7 @@ class KGEModule(pl.LightningModule):
     def training_step(self, batch: Any, batch_idx: int) -> Tensor:  # noqa: ARG002
         """The objective's loss."""
         # On a GPU, and between processes, dense ones are the quicker.
-        with sparse_gradients(self.device.type == "cpu" and self.trainer.world_size == 1):
+        with self.model.sparse_gradients(self.device.type == "cpu" and self.trainer.world_size == 1):
             loss = self.settings.objective.loss(self.model, batch)
         self._loss_sum = self._loss_sum + loss.detach()
         self._n_batches += 1

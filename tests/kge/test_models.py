@@ -1,127 +1,120 @@
-"""What holds for every model: three ways to score agree, and gradients are right."""
+"""What holds for every model of `conf/kge_model`: its ways to score agree, and its gradients are right."""
 
+import inspect
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from hydra.utils import get_class
 from hypothesis import given
 from hypothesis import strategies as st
 from omegaconf import OmegaConf
 
-from mohone import kge
 from mohone.core.errors import ConfigError
-from mohone.kge import (
-    RESCAL,
-    Analogy,
-    ComplEx,
-    DistMult,
-    KGEModel,
-    TransD,
-    TransE,
-    TransH,
-    TransR,
-    Wrapped,
-)
-from mohone.kge.translation import TranslationModel
+from mohone.kge import ComplEx, KGEModel, TransD, TransE, TransH, TransR
 
 CONF = Path(__file__).parents[2] / "conf" / "kge_model"
 Kind = tuple[type[KGEModel], dict[str, Any]]
-MODELS: list[Kind] = [
-    (TransE, {"norm": 2}),
-    (TransE, {"norm": 1}),
-    (TransE, {"norm": 2, "squared": True}),
-    (TransE, {"norm": 1, "squared": True}),
-    (TransH, {}),
-    (TransH, {"squared": True}),
-    (TransR, {"step_scale": 1.0}),
-    (TransR, {"relation_dim": 2, "squared": True}),
-    (TransR, {"relation_dim": 11}),
-    (TransD, {}),
-    (TransD, {"squared": True}),
-    (RESCAL, {"init_std": 1.0}),
-    (DistMult, {"init_std": 1.0}),
-    (ComplEx, {"init_std": 1.0}),
-    (Analogy, {"init_std": 1.0}),
-]
-shapes = st.tuples(st.integers(1, 7), st.integers(1, 7), st.integers(1, 9), st.integers(1, 5))
+Shape = tuple[int, int, int, int]
+CONFIGURED: dict[type[KGEModel], dict[str, Any]] = {
+    get_class(node["_target_"]): node
+    for node in (OmegaConf.load(path) for path in sorted(CONF.glob("*.yaml")))
+}
+# A model is tested as its class makes it by default, and as any variants named here make it.
+VARIANTS: dict[type[KGEModel], list[dict[str, Any]]] = {
+    TransE: [{"norm": 1}, {"squared": True}, {"norm": 1, "squared": True}],
+    TransH: [{"squared": True}],
+    TransR: [{"step_scale": 1.0}, {"relation_dim": 2, "squared": True}, {"relation_dim": 7}],
+    TransD: [{"squared": True}],
+}
+MODELS: list[Kind] = [(cls, changed) for cls in CONFIGURED for changed in ({}, *VARIANTS.get(cls, []))]
+
+every_model = pytest.mark.parametrize(
+    "model",
+    MODELS,
+    ids=[" ".join([cls.__name__, *(f"{k}={v}" for k, v in changed.items())]) for cls, changed in MODELS],
+)
+# Entities, relations, half of the dimensions (some models want an even number of them), batch.
+shapes = st.tuples(st.integers(1, 7), st.integers(1, 7), st.integers(1, 5), st.integers(1, 5))
 
 
 def make(model: Kind, n: int, m: int, dim: int, reciprocal: bool = False) -> KGEModel:
+    """A model of normal numbers: the first ones of some are zeros, or so small that no error would show."""
     torch.manual_seed(n + 10 * m + 100 * dim)
-    cls, arguments = model
-    net = cls(n, m, dim + dim % 2 if cls is Analogy else dim, reciprocal=reciprocal, **arguments)
-    if isinstance(net, TransR):  # Not the identities it starts with.
-        net.projection.data.normal_()
+    cls, changed = model
+    net = cls(n, m, dim, reciprocal=reciprocal, **changed)
+    for table in net.parameters():
+        table.data.normal_()
     return net
 
 
-def test_every_model_has_a_configuration_and_no_configuration_lacks_a_model() -> None:
-    configured = {OmegaConf.load(path)["_target_"].rpartition(".")[2] for path in CONF.glob("*.yaml")}
-    models = {
-        name
-        for name in kge.__all__
-        if isinstance(cls := getattr(kge, name), type)
-        and issubclass(cls, KGEModel)
-        and not issubclass(cls, Wrapped)
-        and cls is not KGEModel
-    }
-    assert configured == models == {cls.__name__ for cls, _ in MODELS}
+@pytest.mark.parametrize("cls", CONFIGURED)
+def test_a_configuration_says_all_arguments_with_the_defaults_of_the_class(cls: type[KGEModel]) -> None:
+    parameters = inspect.signature(cls).parameters
+    arguments = {key: value for key, value in parameters.items() if not key.startswith("n_")}
+    node = OmegaConf.to_container(CONFIGURED[cls], resolve=False)
+    assert set(node) == {"_target_", "_partial_", *arguments}
+    assert node["dim"] == "${dim}"
+    assert all(node[key] == argument.default for key, argument in arguments.items() if key != "dim")
 
 
-@pytest.mark.parametrize("model", MODELS)
+def test_variants_are_of_configured_models() -> None:
+    assert set(VARIANTS) <= set(CONFIGURED)
+
+
+@every_model
 @given(shape=shapes)
-def test_three_ways_to_score_agree(model: Kind, shape: tuple[int, int, int, int]) -> None:
-    n, m, dim, batch = shape
-    net = make(model, n, m, dim)
+def test_three_ways_to_score_agree(model: Kind, shape: Shape) -> None:
+    n, m, half, batch = shape
+    net = make(model, n, m, 2 * half).double()
     head, tail = torch.randint(n, (batch,)), torch.randint(n, (batch,))
     relation = torch.randint(m, (batch,))
     alone = net.score_triples(head, relation, tail)
     tails, heads = net.score_tails(head, relation), net.score_heads(relation, tail)
     assert tails.shape == heads.shape == (batch, n)
-    # A distance of nearly 0 is the root of a difference of squares: no more than half the digits are left.
-    tolerance = 1e-5 if not isinstance(net, TranslationModel) else 2e-3
-    torch.testing.assert_close(tails.gather(1, tail[:, None])[:, 0], alone, atol=tolerance, rtol=1e-5)
-    torch.testing.assert_close(heads.gather(1, head[:, None])[:, 0], alone, atol=tolerance, rtol=1e-5)
-    of_tails = net.score_pairs(net.tail_query(head, relation), tail)
-    of_heads = net.score_pairs(net.head_query(relation, tail), head)
-    torch.testing.assert_close(of_tails, alone, atol=tolerance, rtol=1e-5)
-    torch.testing.assert_close(of_heads, alone, atol=tolerance, rtol=1e-5)
+    close = {"atol": 1e-8, "rtol": 1e-8}
+    torch.testing.assert_close(tails.gather(1, tail[:, None])[:, 0], alone, **close)
+    torch.testing.assert_close(heads.gather(1, head[:, None])[:, 0], alone, **close)
+    torch.testing.assert_close(net.score_pairs(net.tail_query(head, relation), tail), alone, **close)
+    torch.testing.assert_close(net.score_pairs(net.head_query(relation, tail), head), alone, **close)
     some = torch.randint(n, (3,))
-    torch.testing.assert_close(
-        net.score_tails(head, relation, some), tails[:, some], atol=tolerance, rtol=1e-5
-    )
-    torch.testing.assert_close(
-        net.score_heads(relation, tail, some), heads[:, some], atol=tolerance, rtol=1e-5
-    )
+    torch.testing.assert_close(net.score_tails(head, relation, some), tails[:, some], **close)
+    torch.testing.assert_close(net.score_heads(relation, tail, some), heads[:, some], **close)
 
 
-@pytest.mark.parametrize("model", MODELS)
-def test_three_ways_to_score_agree_to_five_digits(model: Kind) -> None:
+@every_model
+def test_in_single_precision_five_digits_are_right(model: Kind) -> None:
     net = make(model, 200, 20, 50)
     head, relation, tail = torch.randint(200, (64,)), torch.randint(20, (64,)), torch.randint(200, (64,))
     apart = head != tail
     head, relation, tail = head[apart], relation[apart], tail[apart]
-    alone = net.score_triples(head, relation, tail)
-    tails = net.score_tails(head, relation).gather(1, tail[:, None])[:, 0]
-    heads = net.score_heads(relation, tail).gather(1, head[:, None])[:, 0]
-    torch.testing.assert_close(tails, alone, atol=1e-5, rtol=1e-5)
-    torch.testing.assert_close(heads, alone, atol=1e-5, rtol=1e-5)
+    found = (
+        net.score_triples(head, relation, tail),
+        net.score_tails(head, relation).gather(1, tail[:, None])[:, 0],
+        net.score_heads(relation, tail).gather(1, head[:, None])[:, 0],
+    )
+    wanted = net.double().score_triples(head, relation, tail)
+    for scores in found:
+        assert scores.dtype == torch.float32
+        assert float((scores - wanted).abs().max()) <= 1e-5 * float(wanted.abs().max())
 
 
-@pytest.mark.parametrize("model", MODELS)
+@every_model
 def test_reciprocal_agrees_in_each_direction(model: Kind) -> None:
-    net, twice = make(model, 30, 4, 10, reciprocal=True), make(model, 30, 8, 10)
+    """Against a model of twice the relations, the inverse ones among them."""
+    net, twice = make(model, 30, 4, 10, reciprocal=True).double(), make(model, 30, 8, 10).double()
     assert (net.n_relations, net.n_relation_rows) == (4, 8)
     twice.load_state_dict(net.state_dict())
     head, relation, tail = torch.tensor([1, 2, 3]), torch.tensor([0, 3, 1]), torch.tensor([7, 8, 9])
     tails = net.score_tails(head, relation).gather(1, tail[:, None])[:, 0]
     heads = net.score_heads(relation, tail).gather(1, head[:, None])[:, 0]
-    torch.testing.assert_close(tails, net.score_triples(head, relation, tail), atol=1e-5, rtol=1e-5)
-    torch.testing.assert_close(heads, twice.score_triples(tail, relation + 4, head), atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(tails, twice.score_triples(head, relation, tail))
+    torch.testing.assert_close(tails, net.score_triples(head, relation, tail))
+    torch.testing.assert_close(heads, twice.score_triples(tail, relation + 4, head))
 
 
-@pytest.mark.parametrize("model", MODELS)
+@every_model
 def test_gradients_equal_finite_differences(model: Kind) -> None:
     net = make(model, 5, 3, 4).double()
     head, relation, tail = torch.tensor([0, 1]), torch.tensor([2, 0]), torch.tensor([3, 4])
@@ -141,11 +134,11 @@ def test_gradients_equal_finite_differences(model: Kind) -> None:
 
 
 @pytest.mark.parametrize("reciprocal", [False, True])
-@pytest.mark.parametrize("model", MODELS)
+@every_model
 def test_tables_are_declared(model: Kind, reciprocal: bool) -> None:
-    net = make(model, 6, 2, 3, reciprocal)
-    assert all(len(table) == 6 for table in net.entity_parameters().values())
-    assert all(len(table) == 2 + 2 * reciprocal for table in net.relation_parameters().values())
+    net = make(model, 7, 3, 4, reciprocal)
+    assert all(len(table) == 7 for table in net.entity_parameters().values())
+    assert all(len(table) == (6 if reciprocal else 3) for table in net.relation_parameters().values())
     declared = {**net.entity_parameters(), **net.relation_parameters()}
     assert {id(p) for p in declared.values()} == {id(p) for p in net.parameters()}
 

@@ -102,7 +102,8 @@ def train_model(
     """Fit a model, leave it with its best weights on the trainers' device; more arguments are `fit`'s."""
     plan = stage.plan
     module = KGEModule(model, training, validation)
-    data = TripleDataModule(stage.kg, training.objective, training.fit.batch_size, plan.seed)
+    sizes = {"batch_size": training.fit.batch_size, "relation_block": model.relation_block}
+    data = TripleDataModule(stage.kg, training.objective, seed=plan.seed, **sizes)
     notes = fit(module, data, plan.trainers, stage=stage.name, **arguments)
     model.to(plan.trainers.device)  # Lightning leaves it on the CPU.
     return notes
