@@ -40,7 +40,8 @@ class Contexts(SparseExpert):
 
     Of the entities other than h that have `(q, d)`, `n` in number, `c` have `(r, t)`, too; the confidence is
     `c / (n + 5)`, if c >= 2 and it is above 0.01. The values are `log(1 - prod(1 - confidence) + 1e-3) - log
-    1e-3` over the edges of h, and the same of the best confidence alone. Loops of h are no contexts. Rules
+    1e-3` over the edges of h, and the same of the best confidence alone. Loops of h are no contexts, nor is
+    `(r, t)` one of itself. Rules
     are counted when their relation is first asked for, and only the relations of the latest batch are kept:
     ask in the order of relations.
     """
@@ -127,7 +128,9 @@ def _confidence(hits: int, n: int) -> Any:
 @njit(cache=True, nogil=True)
 def _companions(facts: Facts, relation: int) -> Any:
     """The companions of all slots, of answers to one relation."""
-    n_slots = len(facts.slot_entity)
+    n_slots, width = len(facts.slot_entity), len(facts.slot_starts) - 1
+    inverse = (relation + facts.n_relations) % width
+    own_slots = facts.slot_starts[inverse], facts.slot_starts[inverse + 1]
     first, last = facts.slot_starts[relation], facts.slot_starts[relation + 1]
     sizes = np.zeros(n_slots + 1, np.int64)
     for at in range(first, last):
@@ -160,7 +163,9 @@ def _companions(facts: Facts, relation: int) -> Any:
         answers, counts = with_room(answers, counts, size + n_touched)
         for j in range(n_touched):
             hits = count[touched[j]]
-            if _confidence(hits, facts.slot_size[slot] - 1) > 0.0:
+            # The edge (r, t) goes with (r, t) always.
+            itself = own_slots[0] <= slot < own_slots[1] and facts.slot_entity[slot] == touched[j]
+            if not itself and _confidence(hits, facts.slot_size[slot] - 1) > 0.0:
                 answers[size], counts[size, 0] = touched[j], hits
                 size += 1
             count[touched[j]] = 0

@@ -11,7 +11,7 @@ from mohone.core.parallel import Array, in_chunks
 
 _RIDGE = 1e-3  # Pull of the shared weights to their start: they stay finite where an answer is always found.
 _MOST_STEPS = 50
-_TOLERANCE = 1e-7  # Nats a query that a step must promise, or the fit is done.
+_TOLERANCE = 1e-9  # Nats a query that a step must promise, or the fit is done.
 _NEGLIGIBLE = 1e-9  # A candidate's chance that no derivative notices.
 
 
