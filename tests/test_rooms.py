@@ -10,6 +10,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("core",),
     ("data", "graph"),
     ("kge", "evaluation", "netemb"),
+    ("evidence",),
     ("training",),
     ("infusion",),
     ("reporting",),

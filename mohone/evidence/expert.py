@@ -1,0 +1,105 @@
+"""What an expert is: values of candidates for queries, learned from the training triples alone."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from mohone.core.parallel import Array
+from mohone.evidence.facts import Facts
+from mohone.evidence.found import Found, add_found, look_up
+from mohone.evidence.neighbors import Neighbors
+from mohone.evidence.reasons import Reason
+
+
+class Expert(nn.Module, ABC):
+    """Values that speak for or against candidates of a query `(known, relation, ?)`.
+
+    The relation is directed (see `Facts`): "which heads" is asked from the tail by the inverse relation. What
+    an expert has learned are its buffers, of whatever size: `state_dict` carries them, and an expert made
+    anew takes them with `load_state_dict`. The facts are no part of that; `attach` gives them.
+
+    A query's own triple, if the facts hold it, says nothing for its own answer.
+
+    Attributes:
+        values: the names of its values, each a number for a candidate; zero: nothing known.
+        dense: has it a value for all entities alike? Else it finds few.
+    """
+
+    values: tuple[str, ...]
+    dense: ClassVar[bool] = False
+    needs_neighbors: ClassVar[bool] = False
+
+    def fit(self, facts: Facts, neighbors: Neighbors | None, seed: int) -> None:
+        """Learn from the facts, which are attached, too.
+
+        Args:
+            facts: of the training triples.
+            neighbors: in network space; only some experts need them.
+            seed: of what is sampled.
+        """
+        self.attach(facts)
+        self.learn(facts, neighbors, seed)
+
+    def attach(self, facts: Facts) -> None:
+        """Give the facts to look up in; nothing is learned."""
+        self._facts = facts
+
+    def learn(self, facts: Facts, neighbors: Neighbors | None, seed: int) -> None:
+        """Fill the buffers."""
+
+    @property
+    def facts(self) -> Facts:
+        """The attached facts."""
+        return self._facts
+
+    @abstractmethod
+    def add_to(self, scores: Tensor, known: Tensor, relation: Tensor, weights: Tensor) -> None:
+        """Add the weighted values of all entities to scores, in place.
+
+        Args:
+            scores: `(batch, n_entities)` float32, contiguous.
+            known: `(batch,)` int64 entities.
+            relation: `(batch,)` int64 directed relations.
+            weights: `(batch, n_values)` float32.
+        """
+
+    @abstractmethod
+    def at(self, known: Tensor, relation: Tensor, candidates: Tensor) -> Tensor:
+        """The values of candidates `(batch, k)`: `(batch, k, n_values)` float32."""
+
+    @abstractmethod
+    def why(self, known: int, relation: int, candidate: int) -> list[Reason]:
+        """What speaks for a candidate, in ids, the strongest first; at most a handful."""
+
+    def notes(self) -> dict[str, Any]:
+        """What is worth telling of what was learned, in plain types."""
+        return {}
+
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
+        """Buffers take the sizes of those that are stored."""
+        for name in self._buffers:
+            stored = state_dict.get(prefix + name)
+            if stored is not None:
+                self._buffers[name] = torch.empty_like(stored)
+        super()._load_from_state_dict(state_dict, prefix, *rest)
+
+
+class SparseExpert(Expert):
+    """An expert that finds a few entities for each query; all others have values of zero."""
+
+    @abstractmethod
+    def found(self, known: Array, relation: Array) -> Found:
+        """The entities with values for each query, `known` and directed `relation` being `(batch,)` int64."""
+
+    def add_to(self, scores: Tensor, known: Tensor, relation: Tensor, weights: Tensor) -> None:
+        """Add the weighted values of those it finds."""
+        add_found(self.found(known.numpy(), relation.numpy()), weights.numpy(), scores.numpy())
+
+    def at(self, known: Tensor, relation: Tensor, candidates: Tensor) -> Tensor:
+        """The values of candidates."""
+        found = self.found(known.numpy(), relation.numpy())
+        return torch.from_numpy(look_up(found, candidates.numpy(), self.facts.n_entities))

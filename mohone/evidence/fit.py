@@ -1,0 +1,119 @@
+"""From a trained model to one with evidence in its scores: experts learn, then their weights are fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from mohone.core.errors import require_choice, require_float, require_int
+from mohone.core.parallel import Array
+from mohone.data import KnowledgeGraph
+from mohone.evidence.choice import Choice, choose_mix, folds_of
+from mohone.evidence.collect import Collected, collect
+from mohone.evidence.expert import Expert
+from mohone.evidence.facts import facts_of
+from mohone.evidence.model import EvidenceModel
+from mohone.evidence.neighbors import Neighbors
+from mohone.kge import KGEModel
+
+FIT_ON = ("valid", "train")
+_HELD_OUT = 20  # One training triple in so many is held out.
+
+
+def fit_evidence(
+    model: KGEModel,
+    kg: KnowledgeGraph,
+    neighbors: Neighbors | None,
+    experts: Sequence[Expert],
+    *,
+    inverse_temperature: float = 1.0,
+    n_candidates: int = 200,
+    penalty: float | Sequence[float] = 25.0,
+    folds: int = 5,
+    seed: int = 0,
+    fit_on: str = "valid",
+    description: str | None = None,
+) -> tuple[EvidenceModel, dict[str, Any]]:
+    """Let the experts learn and mix them with the model.
+
+    Args:
+        model: trained, on the CPU; it becomes part of the result, unchanged.
+        kg: its data set.
+        neighbors: in network space, for the experts that need them.
+        experts: new ones.
+        inverse_temperature: factor of scores in the model's training.
+        n_candidates: of each query, which weights are fitted on.
+        penalty: of weights by relation, or several to choose from.
+        folds: of the cross-validation that chooses.
+        seed: of what is sampled and of folds.
+        fit_on: `valid`: weights are fitted on validation triples; `train`: on 5 % of the training triples,
+            with evidence from the others, after which the experts learn from all.
+        description: of a progress bar; None: there is none.
+
+    Returns:
+        the model with evidence, and what is to be told of it, in plain types.
+    """
+    require_choice("infusion.fit_on", fit_on, FIT_ON)
+    require_float("inverse_temperature", inverse_temperature, strict=True)
+    require_int("infusion.candidates", n_candidates, 2)
+    require_int("infusion.folds", folds, 2)
+    for one in [penalty] if isinstance(penalty, int | float) else penalty:
+        require_float("infusion.penalty", one, strict=True)
+    fitted_on = kg if fit_on == "valid" else hold_out(kg, seed)
+    _learn(experts, fitted_on, neighbors, seed)
+    collected = collect(model, experts, fitted_on, inverse_temperature, n_candidates, description)
+    choice = choose_mix(*collected, 2 * kg.n_relations, penalty, folds, seed)
+    if fit_on == "train":
+        _learn(experts, kg, neighbors, seed)
+    out = EvidenceModel(model, experts, inverse_temperature)
+    out.weights.copy_(torch.from_numpy(choice.mix.weights))
+    return out, {"fit_on": fit_on, **_notes(out, choice, collected, kg)}
+
+
+def hold_out(kg: KnowledgeGraph, seed: int) -> KnowledgeGraph:
+    """The data set with a twentieth of its training triples, by their ids and the seed, for validation."""
+    held = torch.from_numpy(folds_of(kg.train, _HELD_OUT, seed + 1) == 0)
+    return replace(kg, train=kg.train[~held], valid=kg.train[held])
+
+
+def _learn(experts: Sequence[Expert], kg: KnowledgeGraph, neighbors: Neighbors | None, seed: int) -> None:
+    facts = facts_of(kg)
+    for expert in experts:
+        expert.fit(facts, neighbors, seed)
+
+
+def _notes(model: EvidenceModel, choice: Choice, collected: Collected, kg: KnowledgeGraph) -> dict[str, Any]:
+    inside = collected.lists.gold >= 0
+    notes = {
+        "mode": choice.mode,
+        "penalty": choice.penalty,
+        "cross_validated_mrr": choice.mrr,
+        "cross_validated_mrr_by_penalty": choice.mrr_by_penalty,
+        "queries_fitted_on": int(inside.sum()),
+        "queries_left_out": int((~inside).sum()),
+        "reranked": model.n_reranked if model.n_entities > model.most_entities else None,
+        "experts": {type(expert).__name__.lower(): expert.notes() for expert in model._experts},
+    }
+    return notes | {"weights": _readable(model, choice.mix.shared, collected.lists.group, kg)}
+
+
+def _readable(model: EvidenceModel, shared: Array, group: Array, kg: KnowledgeGraph) -> dict[str, Any]:
+    """The weights by the names of values: the shared ones, and those of relations and sides fitted on."""
+    names, asked = model.values, set(np.unique(group).tolist())
+
+    def named(weights: list[float]) -> dict[str, float]:
+        return {name: round(weight, 4) for name, weight in zip(names, weights, strict=True)}
+
+    by_relation = {
+        relation: {
+            side: named(model.weights[place].tolist())
+            for side, place in (("tail", i), ("head", i + kg.n_relations))
+            if place in asked
+        }
+        for i, relation in enumerate(kg.relations.names)
+    }
+    return {"shared": named(shared.tolist()), "by_relation": {k: v for k, v in by_relation.items() if v}}

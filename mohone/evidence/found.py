@@ -1,0 +1,104 @@
+"""What sparse experts find for a batch of queries: a few entities each, with their values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from mohone.core.parallel import Array, in_chunks
+
+Part = tuple[Array, Array, Array]
+_LEAST = 8  # Queries that are worth a thread.
+
+
+class Found(NamedTuple):
+    """Values of entities for each query; all other entities have values of zero.
+
+    Attributes:
+        starts: `(batch + 1,)` int64: where each query's entities start.
+        entities: `(n_found,)` int32, none twice in a query.
+        values: `(n_found, n_values)` float32.
+    """
+
+    starts: Array
+    entities: Array
+    values: Array
+
+
+def find(loop: Callable[[int, int], Part], n_queries: int) -> Found:
+    """Run a compiled loop over the queries, on all threads.
+
+    Args:
+        loop: from a query to a query; gives how many entities it found for each, the entities, their values.
+        n_queries: in all.
+    """
+    parts: dict[int, Part] = {}
+
+    def chunk(start: int, stop: int) -> None:
+        parts[start] = loop(start, stop)
+
+    in_chunks(chunk, n_queries, least=_LEAST)
+    counts, entities, values = (
+        np.concatenate([parts[start][i] for start in sorted(parts)]) if len(parts) > 1 else parts[0][i]
+        for i in range(3)
+    )
+    starts = np.zeros(n_queries + 1, np.int64)
+    np.cumsum(counts, out=starts[1:])
+    return Found(starts, entities, values)
+
+
+def add_found(found: Found, weights: Array, scores: Array) -> None:
+    """Add `weights * values` to `scores`, `(batch, n_entities)`, in place; weights `(batch, n_values)`."""
+    in_chunks(lambda start, stop: _add(found, weights, start, stop, scores), len(scores), least=_LEAST)
+
+
+def look_up(found: Found, candidates: Array, n_entities: int) -> Array:
+    """The values of candidates `(batch, k)`: `(batch, k, n_values)` float32."""
+    out = np.zeros((*candidates.shape, found.values.shape[1]), np.float32)
+    in_chunks(
+        lambda start, stop: _look_up(found, candidates, n_entities, start, stop, out),
+        len(candidates),
+        least=_LEAST,
+    )
+    return out
+
+
+@njit(cache=True, nogil=True)
+def with_room(entities: Array, values: Array, n: int) -> Any:
+    """The two arrays, or larger copies of them, so that they hold n rows."""
+    if n <= len(entities):
+        return entities, values
+    size = max(n, 2 * len(entities))
+    more_entities = np.empty(size, np.int32)
+    more_values = np.empty((size, values.shape[1]), np.float32)
+    more_entities[: len(entities)] = entities
+    more_values[: len(values)] = values
+    return more_entities, more_values
+
+
+@njit(cache=True, nogil=True)
+def _add(found: Found, weights: Array, start: int, stop: int, scores: Array) -> None:
+    n_values = weights.shape[1]
+    for i in range(start, stop):
+        for at in range(found.starts[i], found.starts[i + 1]):
+            total = np.float32(0.0)
+            for j in range(n_values):
+                total += weights[i, j] * found.values[at, j]
+            scores[i, found.entities[at]] += total
+
+
+@njit(cache=True, nogil=True)
+def _look_up(found: Found, candidates: Array, n_entities: int, start: int, stop: int, out: Array) -> None:
+    place = np.full(n_entities, -1, np.int64)
+    for i in range(start, stop):
+        for at in range(found.starts[i], found.starts[i + 1]):
+            place[found.entities[at]] = at
+        for j in range(candidates.shape[1]):
+            at = place[candidates[i, j]]
+            if at >= 0:
+                out[i, j] = found.values[at]
+        for at in range(found.starts[i], found.starts[i + 1]):
+            place[found.entities[at]] = -1

@@ -1,0 +1,61 @@
+"""How often a candidate answers the relation at all."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from mohone.core.parallel import Array
+from mohone.evidence.expert import SparseExpert
+from mohone.evidence.facts import Facts, span
+from mohone.evidence.found import Found, find
+from mohone.evidence.reasons import Popular, Reason
+
+
+class Frequency(SparseExpert):
+    """Popular answers, and slots that are filled already: the weight of this value may be negative.
+
+    `log(1 + number of h' other than h with (h', r, t) in train)`. No evidence of the network: the control
+    that all other experts are measured against.
+    """
+
+    values = ("frequency",)
+
+    def found(self, known: Array, relation: Array) -> Found:
+        """The value of all that answer the relation."""
+        return find(lambda start, stop: _frequency(self.facts, known, relation, start, stop), len(known))
+
+    def why(self, known: int, relation: int, candidate: int) -> list[Reason]:
+        """How many others have the answer."""
+        others = self.facts.answers(candidate, self.facts.inverse(relation))
+        times = int((others != known).sum())
+        return [Popular(times)] if times else []
+
+
+@njit(cache=True, nogil=True)
+def _frequency(facts: Facts, known: Array, relation: Array, start: int, stop: int) -> Any:
+    counts = np.zeros(stop - start, np.int64)
+    width = len(facts.slot_starts) - 1
+    for i in range(start, stop):
+        inverse = (relation[i] + facts.n_relations) % width
+        counts[i - start] = facts.slot_starts[inverse + 1] - facts.slot_starts[inverse]
+    entities, values = np.empty(counts.sum(), np.int32), np.empty((counts.sum(), 1), np.float32)
+    size = 0
+    for i in range(start, stop):
+        inverse = (relation[i] + facts.n_relations) % width
+        first, last = facts.slot_starts[inverse], facts.slot_starts[inverse + 1]
+        for slot in range(first, last):
+            entities[size + slot - first] = facts.slot_entity[slot]
+            values[size + slot - first, 0] = math.log1p(facts.slot_size[slot])
+        # Those that answer the query itself have one asker less: their places are found as both ascend.
+        slot = first
+        low, high = span(facts, known[i], relation[i])
+        for at in range(low, high):
+            while facts.slot_entity[slot] < facts.target[at]:
+                slot += 1
+            values[size + slot - first, 0] = math.log1p(facts.slot_size[slot] - 1)
+        size += last - first
+    return counts, entities, values

@@ -1,0 +1,202 @@
+"""A model whose scores know the network: its own, mixed with the values of experts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from mohone.data import SIDES
+from mohone.evidence.expert import Expert
+from mohone.evidence.facts import Facts
+from mohone.evidence.reasons import Reason
+from mohone.kge import KGEModel, Query, Wrapped
+
+MODEL = "model"  # What a model's own score is called among the values.
+MOST_ENTITIES = 50_000
+
+
+class Share(NamedTuple):
+    """What one value adds to a score: `weight * value`."""
+
+    name: str
+    value: float
+    weight: float
+
+    @property
+    def contribution(self) -> float:
+        """The product."""
+        return self.value * self.weight
+
+
+class Explanation(NamedTuple):
+    """Why an answer has its score: the shares sum to it.
+
+    Attributes:
+        score: of the answer.
+        shares: of the model (first) and of each expert's values.
+        reasons: of each expert, by its class's name in lower case, the strongest first.
+    """
+
+    score: float
+    shares: tuple[Share, ...]
+    reasons: dict[str, list[Reason]]
+
+
+class EvidenceModel(Wrapped):
+    """`score'(h, r, t) = w_r0 inverse_temperature score(h, r, t) + sum_i w_ri x_i(h, r, t)`.
+
+    Weights are of directed relations: predicting tails and predicting heads are two functions, and
+    `score_triples` is the tails' one. It is evaluated, not trained: on the CPU, in float32, without
+    gradients.
+
+    Beyond `most_entities`, the values of dense experts (heat) are added for the best `n_reranked` candidates
+    of the model and all other experts alone. All others keep their order and lie below.
+
+    Args:
+        inner: the model.
+        experts: with facts attached, or to be by `attach`.
+        inverse_temperature: factor of the model's scores, as it was trained.
+        most_entities: up to which all are scored.
+        n_reranked: candidates beyond that.
+
+    Attributes:
+        weights: `(2 n_relations, 1 + n_values)` float32, the model's own first; as made, the model alone.
+    """
+
+    def __init__(
+        self,
+        inner: KGEModel,
+        experts: Sequence[Expert],
+        inverse_temperature: float = 1.0,
+        most_entities: int = MOST_ENTITIES,
+        n_reranked: int = 1000,
+    ) -> None:
+        super().__init__(inner)
+        self.experts = nn.ModuleList(experts)
+        self.inverse_temperature = inverse_temperature
+        self.most_entities, self.n_reranked = most_entities, n_reranked
+        weights = torch.zeros(2 * self.n_relations, len(self.values))
+        weights[:, 0] = 1.0
+        self.register_buffer("weights", weights)
+        self.weights: Tensor
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The names of the values, as the columns of `weights`."""
+        return (MODEL, *(name for expert in self._experts for name in expert.values))
+
+    @property
+    def _experts(self) -> list[Expert]:
+        return [expert for expert in self.experts if isinstance(expert, Expert)]
+
+    def attach(self, facts: Facts) -> None:
+        """Give all experts the facts of the training triples."""
+        for expert in self._experts:
+            expert.attach(facts)
+
+    def tail_query(self, head: Tensor, relation: Tensor) -> Query:
+        """The inner model's vectors; `relation` is the directed one."""
+        return Query(head, relation, self.inner.tail_query(head, relation).vectors)
+
+    def head_query(self, relation: Tensor, tail: Tensor) -> Query:
+        """The inner model's vectors; `relation` is the directed one, the inverse."""
+        return Query(tail, relation + self.n_relations, self.inner.head_query(relation, tail).vectors)
+
+    @torch.no_grad()
+    def score_candidates(self, query: Query, candidates: Tensor | None = None) -> Tensor:
+        """`(batch, n_candidates)`; all are scored where some are asked for."""
+        known, relation = query.entity, query.relation
+        scores = self.weights[relation, :1] * self.inverse_temperature * self._inner(known, relation)
+        weights = self._expert_weights(relation)
+        dense = [(expert, own) for expert, own in weights if expert.dense]
+        for expert, own in weights:
+            if not expert.dense or self.n_entities <= self.most_entities:
+                expert.add_to(scores, known, relation, own)
+        if dense and self.n_entities > self.most_entities:
+            self._rerank(scores, known, relation, dense)
+        return scores if candidates is None else scores[:, candidates]
+
+    @torch.no_grad()
+    def score_pairs(self, query: Query, candidates: Tensor) -> Tensor:
+        """`(batch,)`."""
+        values = self.values_at(query.entity, query.relation, candidates[:, None])[:, 0]
+        return (values * self.weights[query.relation]).sum(1)
+
+    def score_triples(self, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:
+        """`(batch,)`, in the direction of tails."""
+        return self.score_pairs(Query(head, relation, head), tail)
+
+    def score_tails(self, head: Tensor, relation: Tensor, candidates: Tensor | None = None) -> Tensor:
+        """`(batch, n_candidates)`."""
+        return self.score_candidates(Query(head, relation, head), candidates)
+
+    def score_heads(self, relation: Tensor, tail: Tensor, candidates: Tensor | None = None) -> Tensor:
+        """`(batch, n_candidates)`."""
+        return self.score_candidates(Query(tail, relation + self.n_relations, tail), candidates)
+
+    @torch.no_grad()
+    def values_at(self, known: Tensor, relation: Tensor, candidates: Tensor) -> Tensor:
+        """The values of candidates `(batch, k)`, the scaled score of the model first.
+
+        Args:
+            known: `(batch,)` entities.
+            relation: `(batch,)` directed relations.
+            candidates: `(batch, k)`.
+
+        Returns:
+            `(batch, k, 1 + n_values)` float32.
+        """
+        own = self._inner(known, relation).gather(1, candidates) * self.inverse_temperature
+        parts = [expert.at(known, relation, candidates) for expert in self._experts]
+        return torch.cat([own[:, :, None], *parts], 2)
+
+    def explain(self, side: str, known: int, relation: int, candidate: int) -> Explanation:
+        """Why a candidate has its score.
+
+        Args:
+            side: `tail` or `head`, what is asked for.
+            known: the other entity.
+            relation: of the data set, not directed.
+            candidate: the answer.
+        """
+        directed = relation + SIDES.index(side) * self.n_relations
+        query = torch.tensor([known]), torch.tensor([directed])
+        values = self.values_at(*query, torch.tensor([[candidate]]))[0, 0].tolist()
+        shares = tuple(map(Share, self.values, values, self.weights[directed].tolist()))
+        reasons = {
+            type(expert).__name__.lower(): expert.why(known, directed, candidate) for expert in self._experts
+        }
+        return Explanation(sum(share.contribution for share in shares), shares, reasons)
+
+    def _expert_weights(self, relation: Tensor) -> list[tuple[Expert, Tensor]]:
+        """Each expert with its columns of the weights: `(batch, n_values)`."""
+        sizes = [1, *(len(expert.values) for expert in self._experts)]
+        columns = self.weights[relation].split(sizes, 1)[1:]
+        return [(expert, own.contiguous()) for expert, own in zip(self._experts, columns, strict=True)]
+
+    def _inner(self, known: Tensor, relation: Tensor) -> Tensor:
+        """The inner model's scores of all entities: `(batch, n_entities)`."""
+        is_tail = relation < self.n_relations
+        if is_tail.all():
+            return self.inner.score_tails(known, relation)
+        if not is_tail.any():
+            return self.inner.score_heads(relation - self.n_relations, known)
+        out = torch.empty(len(known), self.n_entities)
+        for rows in (is_tail, ~is_tail):
+            out[rows] = self._inner(known[rows], relation[rows])
+        return out
+
+    def _rerank(
+        self, scores: Tensor, known: Tensor, relation: Tensor, dense: list[tuple[Expert, Tensor]]
+    ) -> None:
+        """Add the dense values of the best candidates, in place, and put all others below them."""
+        best, candidates = scores.topk(min(self.n_reranked, self.n_entities), 1)
+        lowest = best[:, -1:].clone()
+        for expert, own in dense:
+            best += (expert.at(known, relation, candidates) * own[:, None]).sum(2)
+        # No other is above the lowest of the best; all sink by as much as the worst of the best sank.
+        scores -= (lowest - best.min(1, keepdim=True).values).clamp(min=0)
+        scores.scatter_(1, candidates, best)

@@ -1,0 +1,207 @@
+"""The model with evidence: its contract, its storing, its explanations, and the way from a baseline to it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from mohone.core.errors import ConfigError
+from mohone.data import KnowledgeGraph
+from mohone.evaluation.link_prediction import LinkPrediction
+from mohone.evidence.answers import Answers
+from mohone.evidence.collect import collect
+from mohone.evidence.contexts import Contexts
+from mohone.evidence.expert import Expert
+from mohone.evidence.facts import facts_of
+from mohone.evidence.fit import fit_evidence, hold_out
+from mohone.evidence.frequency import Frequency
+from mohone.evidence.heat import Heat
+from mohone.evidence.linked import Linked
+from mohone.evidence.model import EvidenceModel
+from mohone.evidence.neighbors import random_neighbors, weigh
+from mohone.evidence.paths import Paths
+from mohone.evidence.votes import Votes
+from mohone.kge import ComplEx, KGEModel, TransE
+from tests.evidence.oracles import N, R, random_kg
+
+KINDS: tuple[Callable[[], Expert], ...] = (Votes, Answers, Heat, Paths, Contexts, Frequency, Linked)
+
+
+def an_inner(kind: type[KGEModel] = ComplEx, n: int = N, n_relations: int = R) -> KGEModel:
+    torch.manual_seed(0)
+    model = kind(n, n_relations, 4)
+    for table in model.parameters():
+        table.data.normal_()
+    return model.requires_grad_()
+
+
+def a_model(kg: KnowledgeGraph, **options: int) -> EvidenceModel:
+    experts = [kind() for kind in KINDS]
+    neighbors = weigh(random_neighbors(N, 4, 0, ~kg.seen_entities))
+    for expert in experts:
+        expert.fit(facts_of(kg), neighbors, 0)
+    model = EvidenceModel(an_inner(), experts, 2.0, **options)
+    model.weights.normal_()
+    return model
+
+
+HEAD, RELATION, TAIL = (
+    torch.tensor([0, 3, 5, 29, 1]),
+    torch.tensor([0, 1, 2, 3, 1]),
+    torch.tensor([1, 3, 0, 2, 28]),
+)
+
+
+def test_tails_heads_and_triples_agree() -> None:
+    model = a_model(random_kg(0))
+    tails, heads = model.score_tails(HEAD, RELATION), model.score_heads(RELATION, TAIL)
+    assert tails.shape == heads.shape == (5, N)
+    one = torch.arange(5)
+    torch.testing.assert_close(model.score_triples(HEAD, RELATION, TAIL), tails[one, TAIL])
+    query = model.head_query(RELATION, TAIL)
+    torch.testing.assert_close(model.score_pairs(query, HEAD), heads[one, HEAD])
+    torch.testing.assert_close(model.score_candidates(query), heads)
+    some = torch.tensor([4, 2, 28])
+    torch.testing.assert_close(model.score_tails(HEAD, RELATION, some), tails[:, some])
+    torch.testing.assert_close(model.score_heads(RELATION, TAIL, some), heads[:, some])
+    both = model.tail_query(HEAD, RELATION)._replace(
+        entity=torch.cat([HEAD, TAIL]), relation=torch.cat([RELATION, RELATION + R])
+    )
+    torch.testing.assert_close(model.score_candidates(both), torch.cat([tails, heads]))
+
+
+def test_scores_are_the_weighted_values() -> None:
+    model = a_model(random_kg(0))
+    every = torch.arange(N).repeat(5, 1)
+    values = model.values_at(TAIL, RELATION + R, every)
+    expected = (values * model.weights[RELATION + R][:, None]).sum(2)
+    torch.testing.assert_close(model.score_heads(RELATION, TAIL), expected, rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(values[:, :, 0], 2.0 * model.inner.score_heads(RELATION, TAIL).detach())
+
+
+def test_without_weights_it_is_the_model_alone() -> None:
+    model = EvidenceModel(an_inner(), [Frequency()])
+    model.attach(facts_of(random_kg(0)))
+    torch.testing.assert_close(
+        model.score_tails(HEAD, RELATION), model.inner.score_tails(HEAD, RELATION).detach()
+    )
+
+
+def test_it_is_stored_whole(tmp_path: Path) -> None:
+    kg = random_kg(0)
+    model = a_model(kg)
+    torch.save(model.state_dict(), tmp_path / "model.pt")
+    again = EvidenceModel(an_inner(), [kind() for kind in KINDS], 2.0)
+    again.attach(facts_of(kg))
+    again.load_state_dict(torch.load(tmp_path / "model.pt", weights_only=True))
+    assert torch.equal(again.score_tails(HEAD, RELATION), model.score_tails(HEAD, RELATION))
+
+
+def test_explanations_add_up() -> None:
+    model = a_model(random_kg(0))
+    scores = {"tail": model.score_tails(HEAD, RELATION), "head": model.score_heads(RELATION, HEAD)}
+    for side, of_queries in scores.items():
+        for row, (known, relation) in enumerate(zip(HEAD.tolist(), RELATION.tolist(), strict=True)):
+            for candidate in (0, 3, 17):
+                why = model.explain(side, known, relation, candidate)
+                assert why.score == sum(share.value * share.weight for share in why.shares)
+                assert why.score == pytest.approx(float(of_queries[row, candidate]), rel=1e-4, abs=1e-4)
+                assert tuple(share.name for share in why.shares) == model.values
+                assert set(why.reasons) == {kind.__name__.lower() for kind in KINDS}
+
+
+def test_beyond_a_number_of_entities_the_best_are_ranked_anew() -> None:
+    kg = random_kg(0)
+    whole, part = a_model(kg), a_model(kg, most_entities=N - 1, n_reranked=6)
+    part.load_state_dict(whole.state_dict())
+    heat = slice(1 + whole.values[1:].index("heat_1"), 3 + whole.values[1:].index("heat_1"))
+    sparse = a_model(kg)
+    sparse.load_state_dict(whole.state_dict())
+    sparse.weights[:, heat] = 0.0
+    exact, first, found = (model.score_tails(HEAD, RELATION) for model in (whole, sparse, part))
+    order = first.argsort(1, descending=True)
+    best, others = order[:, :6], order[:, 6:]
+    torch.testing.assert_close(found.gather(1, best), exact.gather(1, best), rtol=1e-4, atol=1e-4)
+    assert (found.gather(1, others).max(1).values <= found.gather(1, best).min(1).values + 1e-5).all()
+    assert (found.gather(1, others).diff() <= 1e-5).all()
+    assert (best != found.argsort(1, descending=True)[:, :6]).any()
+
+
+def test_lists_hold_the_best_candidates_and_their_values() -> None:
+    kg = random_kg(0)
+    model = a_model(kg)
+    lists, triples = collect(model.inner, [*model.experts], kg, 2.0, 10)
+    ranks = LinkPrediction(kg, "valid", ("filtered",)).ranks(model.inner)["filtered"].mean
+    known = {tuple(triple) for triple in kg.triples("train", "valid").tolist()}
+    seen = []
+    for i, (h, r, t) in enumerate(triples.tolist()):
+        side = "tail" if i < len(kg.valid) else "head"
+        query = torch.tensor([h if side == "tail" else t]), torch.tensor([r + (side == "head") * R])
+        assert lists.group[i] == query[1]
+        answer = t if side == "tail" else h
+        scores = model.values_at(*query, torch.arange(N)[None])[0, :, 0]
+        others = [
+            x for x in range(N) if x == answer or ((h, r, x) if side == "tail" else (x, r, t)) not in known
+        ]
+        best = sorted(others, key=lambda x: -float(scores[x]))[:10]
+        expected = model.values_at(*query, torch.tensor([best]))[0]
+        np.testing.assert_allclose(lists.values[i, : len(best)], expected.numpy(), rtol=1e-5, atol=1e-5)
+        assert lists.lengths[i] == len(best)
+        assert lists.gold[i] == (best.index(answer) if answer in best else -1)
+        at = kg.valid.tolist().index([h, r, t])
+        assert lists.rank[i] == ranks[at + (side == "head") * len(kg.valid)]
+        seen.append((h, r, t, side))
+    assert len(set(seen)) == 2 * len(kg.valid)
+
+
+@pytest.mark.parametrize("fit_on", ["valid", "train"])
+def test_evidence_helps_a_poor_model(umls: KnowledgeGraph, fit_on: str) -> None:
+    inner = an_inner(TransE, umls.n_entities, umls.n_relations)
+    neighbors = weigh(random_neighbors(umls.n_entities, 10, 0))
+    experts = [kind() for kind in KINDS[:-1]]
+    model, notes = fit_evidence(inner, umls, neighbors, experts, fit_on=fit_on, penalty=[5.0, 25.0])
+    evaluation = LinkPrediction(umls, "test", ("filtered",))
+    assert evaluation.mrr(model) > evaluation.mrr(inner) + 0.3
+    assert json.loads(json.dumps(notes)) == notes
+    assert notes["mode"] == "by_relation"
+    n_triples = len(umls.valid) if fit_on == "valid" else len(hold_out(umls, 0).valid)
+    assert notes["queries_fitted_on"] + notes["queries_left_out"] == 2 * n_triples
+    affects = notes["weights"]["by_relation"]["affects"]["head"]
+    assert list(affects) == list(model.values)
+    place = umls.relations.ids["affects"] + umls.n_relations
+    assert list(affects.values()) == pytest.approx(model.weights[place].tolist(), abs=1e-4)
+    assert notes["experts"]["paths"]["rules"] > 100
+
+
+def test_a_fit_on_train_asks_for_no_triple_of_validation(umls: KnowledgeGraph) -> None:
+    held = hold_out(umls, 0)
+    assert len(held.train) + len(held.valid) == len(umls.train)
+    assert len(held.valid) == pytest.approx(len(umls.train) / 20, rel=0.3)
+    assert torch.equal(torch.cat([held.train, held.valid]).unique(dim=0), umls.train.unique(dim=0))
+    inner = an_inner(ComplEx, umls.n_entities, umls.n_relations)
+    fits = [
+        fit_evidence(inner, kg, None, [Frequency()], fit_on="train")[0].weights
+        for kg in (umls, replace(umls, valid=umls.valid[:10]))
+    ]
+    assert torch.equal(*fits)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"fit_on": "test"}, {"n_candidates": 1}, {"penalty": 0.0}, {"folds": 1}, {"penalty": [1.0, -1.0]}],
+)
+def test_options_are_checked(umls: KnowledgeGraph, options: dict[str, object]) -> None:
+    with pytest.raises(ConfigError):
+        fit_evidence(
+            an_inner(ComplEx, umls.n_entities, umls.n_relations),
+            umls,
+            None,
+            [Frequency()],
+            **options,  # type: ignore[arg-type]
+        )
