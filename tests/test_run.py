@@ -1,13 +1,12 @@
-"""The command line as a user types it; a few commands run in new processes, most in this one."""
+"""The command line as a user types it; those that want a process of their own are in `slow/`."""
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from tests.helpers.commands import TINY, mohone, mohone_process, results, without_times
+from tests.helpers.commands import TINY, mohone, results, without_times
 from tests.helpers.graphs import BASE, write_folder
 
 
@@ -162,14 +161,6 @@ def test_faults_end_in_one_sentence_before_any_work(
     assert all(job["status"] == "failed" for job in results(tmp_path))
 
 
-def test_two_processes_in_a_sweep(tmp_path: Path) -> None:
-    every = ["trainer=ddp", "netemb=none", "training=k_vs_all", *TINY[:3]]
-    ran = mohone_process(tmp_path, "-m", "kge_model=distmult,rescal", "dataset=kinships", *every)
-    assert ran.returncode == 0, ran.stderr
-    assert [job["status"] for job in results(tmp_path)] == ["ok", "ok"]
-    assert not ran.stderr.strip(), ran.stderr
-
-
 def test_a_folder_with_a_result_is_not_written_over(tmp_path: Path) -> None:
     arguments = ["netemb=none", *[a for a in TINY if "netemb" not in a], "hydra.run.dir=here"]
     assert mohone(tmp_path, *arguments).returncode == 0
@@ -195,33 +186,11 @@ def test_a_failed_job_may_be_tried_again_in_its_folder(tmp_path: Path) -> None:
     assert [job["status"] for job in results(tmp_path)] == ["ok"]
 
 
-def test_a_terminated_job_does_not_look_like_a_success(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "mohone.run", "netemb.min_steps=1000000", "hydra.run.dir=here"]
-    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    while "netemb: training" not in process.stdout.readline():
-        assert process.poll() is None
-    time.sleep(3)  # Into the fit, where Lightning handles the signal.
-    process.terminate()
-    assert process.wait(timeout=60) != 0
-    assert list((tmp_path / "outputs/store/netemb").glob("*.part-*")) == []
-
-
 def test_a_graph_without_edges_has_nothing_to_infuse(tmp_path: Path) -> None:
     write_folder(tmp_path / "D", {"train": ["a r a", "b r b"], "valid": ["a r b"], "test": ["b r a"]})
     ran = mohone(tmp_path, "dataset=folder", "dataset.path=D", *TINY)
     assert ran.returncode == 0, ran.stdout
     assert "chosen on validation: no infusion" in ran.stdout
-
-
-def test_names_of_any_script_in_a_plain_locale(tmp_path: Path) -> None:
-    lines = {
-        split: [line.replace("a", "Łódź").replace("b", "東京") for line in lines]
-        for split, lines in BASE.items()
-    }
-    write_folder(tmp_path / "D", lines)
-    ran = mohone_process(tmp_path, "dataset=folder", "dataset.path=D", *TINY, LC_ALL="C", PYTHONUTF8="0")
-    assert ran.returncode == 0, ran.stderr
 
 
 def test_the_command_line_starts_without_torch() -> None:
