@@ -14,7 +14,7 @@ from pytorch_lightning.loggers import CSVLogger, Logger, TensorBoardLogger, Wand
 
 from mohone.core.config import Plain
 from mohone.core.errors import ConfigError, require_choice
-from mohone.evaluation.settings import SETTINGS, TESTED
+from mohone.evaluation.settings import TESTED, settings_in
 
 Curve = Sequence[dict[str, float | None]]
 CURVES = "curves"
@@ -204,7 +204,7 @@ def _pictures(result: Plain) -> dict[str, Any]:
 def _rows(result: Plain) -> list[tuple[str, str, str, float]]:
     """Baseline, infused, gain and p-value in each setting."""
     rows = []
-    for setting in SETTINGS:
+    for setting in settings_in(result["baseline"]):
         for metric in TESTED:
             rows.append(("baseline", setting, metric, result["baseline"][setting][metric]))
             if result["infused"]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mohone.core.config import Plain
-from mohone.evaluation.settings import SETTINGS, TESTED
+from mohone.evaluation.settings import TESTED, settings_in
 from mohone.reporting import markdown
 from mohone.reporting.cells import MarkedNumber
 from mohone.reporting.reference import PAPER
@@ -133,7 +133,7 @@ def _rows(folder: str, result: Plain) -> Iterator[dict[str, Any]]:
     if result["status"] != "ok":
         yield job
         return
-    for setting in SETTINGS:
+    for setting in settings_in(result["baseline"]):
         for metric in TESTED:
             row = {**job, "setting": setting, "metric": metric}
             row["baseline"] = result["baseline"][setting][metric]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mohone.core.config import Plain
-from mohone.evaluation.settings import SETTINGS, TESTED
+from mohone.evaluation.settings import TESTED, settings_in
 from mohone.reporting.infusions import chosen, network_name
 from mohone.reporting.markdown import table
 from mohone.reporting.results import is_gain
@@ -41,6 +41,8 @@ def _row(job: str, result: Plain, setting: str) -> tuple[str, ...]:
     head = (job, result["dataset"]["name"], _model(result), network_name(result), str(result["seed"]))
     if result["status"] != "ok":
         return (*head, "", result["status"], *[""] * (len(_HEADER) - len(head) - 2))
+    if setting not in result["baseline"]:
+        return (*head, "", "-", *[""] * (len(_HEADER) - len(head) - 2))
     before, after = result["baseline"][setting], result["infused"] and result["infused"][setting]
     baseline = (f"{result['stages']['baseline']['valid_mrr']:.4f}", f"{before['mrr']:.4f}")
     if not after:
@@ -75,7 +77,9 @@ def job_table(result: Plain) -> list[str]:
     cell = f"{result['dataset']['name']}, {result['kge_model']}, {result['netemb']}"
     lines = [f"{cell}, seed {result['seed']}: link prediction on the test triples"]
     lines.append(f"{'':24}{'baseline':>10}{'infused':>10}{'gain':>9}{'p':>10}")
-    lines += [_job_row(result, setting, metric) for setting in SETTINGS for metric in TESTED]
+    lines += [
+        _job_row(result, setting, metric) for setting in settings_in(result["baseline"]) for metric in TESTED
+    ]
     if result["selection"]:
         lines.append(f"chosen on validation: {chosen(result)}")
     return lines
