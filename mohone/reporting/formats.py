@@ -57,7 +57,8 @@ _LATEX = _Marks(r"$^{\star}$", r"$^{\circ}$", r"$^{\dagger}$", r"$\pm$")
 
 def to_markdown(tables: Sequence[Table]) -> str:
     """Tables under headings, in points."""
-    return f"{LEGEND}\n\n" + "\n".join(f"### {table.title}\n\n{markdown_table(table)}" for table in tables)
+    parts = (f"### {' '.join(table.title.splitlines())}\n\n{markdown_table(table)}" for table in tables)
+    return f"{LEGEND}\n\n" + "\n".join(parts)
 
 
 def markdown_table(table: Table) -> str:
@@ -87,7 +88,7 @@ def _latex(table: Table) -> str:
 
 _SPECIAL = str.maketrans(
     {char: f"\\{char}" for char in "%_&#${}"}
-    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    | {"\n": " ", "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 )
 
 
