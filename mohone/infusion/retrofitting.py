@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mohone.core.errors import ConfigError, require_choice, require_float, require_int
+from mohone.core.errors import ConfigError, require_choice, require_float, require_int, require_some
 from mohone.core.nearest import METRICS, check_nearest
 from mohone.core.progress import progress_bar
 from mohone.data import KnowledgeGraph
@@ -176,15 +176,8 @@ class RetrainOnly(Retraining):
 
 
 def _tried(name: str, value: Any) -> tuple[Any, ...]:
-    """The values to try: those of a list, or the one.
-
-    Raises:
-        ConfigError: an empty list.
-    """
-    values = tuple(value) if isinstance(value, list | tuple) else (value,)
-    if not values:
-        raise ConfigError(f"`infusion.{name}` must have a value to try, but is empty.")
-    return values
+    """The values to try: those of a list, or the one."""
+    return require_some(f"infusion.{name}", value)
 
 
 def _objective(model: KGEModel, callback: RetrofitCallback) -> list[float]:
