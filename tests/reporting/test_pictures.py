@@ -15,9 +15,9 @@ from mohone.figure import main
 from mohone.reporting.pictures.barbell import barbell_figure
 from mohone.reporting.pictures.gains import degree_figure, grid_figure, scale_figure, strength_figure
 from mohone.reporting.pictures.maps import map_figure, principal_axes
-from tests.conftest import BASE, write_folder
 from tests.experiment.test_loggers import QUIET, read_run
 from tests.helpers.commands import TINY
+from tests.helpers.graphs import BASE, write_folder
 from tests.reporting.made_up import result
 
 
