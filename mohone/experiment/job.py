@@ -48,7 +48,7 @@ def run_job(config: Plain, folder: Path, sweep: str | None = None) -> Plain:
         log.info("%s", line)
     runner = Runner(plan, kg)
     runner.check()
-    if done := finished(folder, runner.keys):
+    if done := finished(folder, runner.keys, config):
         log.info("skipped: this job has ended before, in %s", folder)
         return done
     write_text(folder / CONFIG, OmegaConf.to_yaml(OmegaConf.create(config)))

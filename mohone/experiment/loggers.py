@@ -193,7 +193,7 @@ def _has_key() -> bool:
 
 def _pictures(result: Plain) -> dict[str, Any]:
     """The job's figures, where Matplotlib is installed."""
-    from mohone.reporting.figures.gains import degree_figure, grid_figure
+    from mohone.reporting.pictures.gains import degree_figure, grid_figure
 
     if importlib.util.find_spec("matplotlib") is None:
         return {}

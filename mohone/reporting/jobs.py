@@ -80,9 +80,25 @@ def job_table(result: Plain) -> list[str]:
     lines += [
         _job_row(result, setting, metric) for setting in settings_in(result["baseline"]) for metric in TESTED
     ]
+    for name, part in result.get("parts", {}).items():
+        lines += _part_rows(name, part)
     if result["selection"]:
         lines.append(f"chosen on validation: {chosen(result)}")
     return lines
+
+
+def _part_rows(name: str, part: Plain) -> list[str]:
+    """The gain in filtered MRR in two: that of a part alone, and what the whole gains beyond it."""
+    alone, beyond = (part[which]["filtered"]["mrr"] for which in ("gain", "beyond"))
+    reached = part["figures"]["filtered"]["mrr"]
+    return [
+        f"{'of it ' + name + ' alone':24}{'':10}{reached:10.4f}{_gain(alone)}",
+        f"{'and beyond ' + name:24}{'':20}{_gain(beyond)}",
+    ]
+
+
+def _gain(test: Plain) -> str:
+    return f"{test['delta']:+9.4f}{test['p_value']:10.2g}{star(test)}"
 
 
 def _job_row(result: Plain, setting: str, metric: str) -> str:
@@ -91,7 +107,4 @@ def _job_row(result: Plain, setting: str, metric: str) -> str:
     if result["infused"] is None:
         return row
     test = result["significance"][setting][metric]
-    return (
-        f"{row}{result['infused'][setting][metric]:10.4f}{test['delta']:+9.4f}"
-        f"{test['p_value']:10.2g}{star(test)}"
-    )
+    return f"{row}{result['infused'][setting][metric]:10.4f}{_gain(test)}"
