@@ -22,17 +22,22 @@ FLOOR = 1e-3  # Of a chance, before its logarithm.
 
 
 class Companions(NamedTuple):
-    """For one relation: how often each answer goes with each slot.
+    """For one relation: the rules from each slot to answers, for an entity that has neither.
 
     Attributes:
         starts: `(n_slots + 1,)` int64.
-        answers, counts: `(n,)` int32: of the entities with an edge to the slot's entity, so many have the
+        answers: `(n_rules,)` int32.
+        counts: `(n_rules,)` int32: of the entities with an edge to the slot's entity, so many have the
             answer.
+        confidences: `(n_rules,)` float32.
+        against: `(n_rules,)` float32: `log(1 - confidence)`.
     """
 
     starts: Array
     answers: Array
     counts: Array
+    confidences: Array
+    against: Array
 
 
 class Contexts(SparseExpert):
@@ -95,7 +100,7 @@ class Contexts(SparseExpert):
             rules = slice(*companions.starts[slot : slot + 2])
             counts = companions.counts[rules][companions.answers[rules] == candidate]
             if len(counts) and facts.target[edge] != known:
-                confidence = _confidence(counts[0] - own, facts.slot_size[slot] - 1)
+                confidence = float(_confidence(counts[0] - own, facts.slot_size[slot] - 1))
                 if confidence > 0:
                     out.append(Context(int(facts.relation[edge]), int(facts.target[edge]), confidence))
         return [*sorted(out, key=lambda context: -context.confidence)]
@@ -121,8 +126,8 @@ def _reorder(parts: list[Found], order: Array) -> Found:
 @njit(cache=True, nogil=True)
 def _confidence(hits: int, n: int) -> Any:
     """Of a rule with so many hits among n, 0 if it is none."""
-    confidence = hits / (n + PRIOR)
-    return confidence if hits >= MIN_HITS and confidence > MIN_CONFIDENCE else 0.0
+    confidence = np.float32(hits / (n + PRIOR))
+    return confidence if hits >= MIN_HITS and confidence > MIN_CONFIDENCE else np.float32(0.0)
 
 
 @njit(cache=True, nogil=True)
@@ -147,7 +152,7 @@ def _companions(facts: Facts, relation: int) -> Any:
     count = np.zeros(len(facts.starts) - 1, np.int32)
     touched = np.empty(len(count), np.int32)
     starts = np.zeros(n_slots + 1, np.int64)
-    answers, counts = np.empty(1024, np.int32), np.empty((1024, 1), np.float32)
+    answers, numbers = np.empty(1024, np.int32), np.empty((1024, 3), np.float32)
     size = 0
     for slot in range(n_slots):
         n_touched = 0
@@ -160,17 +165,20 @@ def _companions(facts: Facts, relation: int) -> Any:
                         touched[n_touched] = answer
                         n_touched += 1
                     count[answer] += 1
-        answers, counts = with_room(answers, counts, size + n_touched)
+        answers, numbers = with_room(answers, numbers, size + n_touched)
         for j in range(n_touched):
             hits = count[touched[j]]
             # The edge (r, t) goes with (r, t) always.
             itself = own_slots[0] <= slot < own_slots[1] and facts.slot_entity[slot] == touched[j]
-            if not itself and _confidence(hits, facts.slot_size[slot] - 1) > 0.0:
-                answers[size], counts[size, 0] = touched[j], hits
+            confidence = _confidence(hits, facts.slot_size[slot] - 1)
+            if not itself and confidence > 0.0:
+                answers[size], numbers[size, 0], numbers[size, 1] = touched[j], hits, confidence
+                numbers[size, 2] = math.log1p(-confidence)
                 size += 1
             count[touched[j]] = 0
         starts[slot + 1] = size
-    return starts, answers[:size].copy(), counts[:size, 0].astype(np.int32)
+    counts = numbers[:size, 0].astype(np.int32)
+    return starts, answers[:size].copy(), counts, numbers[:size, 1].copy(), numbers[:size, 2].copy()
 
 
 @njit(cache=True, nogil=True)
@@ -180,7 +188,7 @@ def _contexts(
     counts = np.zeros(stop - start, np.int64)
     entities, values = np.empty(1024, np.int32), np.empty((1024, 2), np.float32)
     n = len(facts.starts) - 1
-    against, best, own = np.zeros(n), np.zeros(n), np.zeros(n, np.int32)
+    chances, own = np.zeros((n, 2), np.float32), np.zeros(n, np.int8)  # Small, so that caches hold them.
     size = 0
     for i in range(start, stop):
         first = size
@@ -194,19 +202,22 @@ def _contexts(
             entities, values = with_room(entities, values, size + rules[1] - rules[0])
             for at in range(rules[0], rules[1]):
                 answer = companions.answers[at]
-                # The known entity has the edge, too: it is no witness.
-                confidence = _confidence(companions.counts[at] - own[answer], facts.slot_size[slot] - 1)
+                confidence, part = companions.confidences[at], companions.against[at]
+                if own[answer]:  # The known entity is no witness.
+                    confidence = _confidence(companions.counts[at] - 1, facts.slot_size[slot] - 1)
+                    part = np.float32(math.log1p(-confidence))
                 if confidence > 0.0:
-                    if against[answer] == 0.0:
+                    chance = chances[answer]
+                    if chance[1] == 0.0:
                         entities[size] = answer
                         size += 1
-                    against[answer] += math.log1p(-confidence)
-                    best[answer] = max(best[answer], confidence)
+                    chance[0] += part
+                    chance[1] = max(chance[1], confidence)
         own[facts.target[low:high]] = 0
         for at in range(first, size):
             answer = entities[at]
-            values[at, 0] = math.log((1.0 - math.exp(against[answer]) + FLOOR) / FLOOR)
-            values[at, 1] = math.log((best[answer] + FLOOR) / FLOOR)
-            against[answer] = best[answer] = 0.0
+            values[at, 0] = math.log((1.0 - math.exp(chances[answer, 0]) + FLOOR) / FLOOR)
+            values[at, 1] = math.log((chances[answer, 1] + FLOOR) / FLOOR)
+            chances[answer] = 0.0
         counts[i - start] = size - first
     return counts, entities[:size], values[:size]

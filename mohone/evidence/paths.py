@@ -120,14 +120,15 @@ def _paths(
         for rule in range(rule_starts[relation[i]], rule_starts[relation[i] + 1]):
             stamp += 1
             n_ends = _ends(facts, bodies[rule], known[i], joined, stamp, ends)
+            confidence, part = confidences[rule], math.log1p(-confidences[rule])
             entities, values = with_room(entities, values, size + n_ends)
             for j in range(n_ends):
                 end = ends[j]
                 if against[end] == 0.0:
                     entities[size] = end
                     size += 1
-                against[end] += math.log1p(-confidences[rule])
-                best[end] = max(best[end], confidences[rule])
+                against[end] += part
+                best[end] = max(best[end], confidence)
         for at in range(first, size):
             end = entities[at]
             values[at, 0] = math.log((1.0 - math.exp(against[end]) + FLOOR) / FLOOR)

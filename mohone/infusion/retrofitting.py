@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from mohone.core.errors import ConfigError, require_choice, require_float, require_int, require_some
 from mohone.core.nearest import METRICS, check_nearest
@@ -150,7 +150,7 @@ class QueryRetrofit(Retrofit):
 class RetrainOnly(Retraining):
     """The control of a gain: relations are re-trained as after retrofitting, while no entity moves."""
 
-    is_control: ClassVar[bool] = True
+    is_control = True
 
     def fit(
         self,
