@@ -28,7 +28,7 @@ each_choice = pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.pa
 def composed(path: Path) -> Node:
     """What a choice of a group says by itself, without a recipe, at the usual size."""
     group = path.parent.name
-    top = [f"++{key}={TOP[key] if TOP[key] is not None else 'null'}" for key in ("dim", "data_dir")]
+    top = [f"++{key}={'null' if TOP[key] is None else TOP[key]}" for key in ("seed", "dim", "data_dir")]
     with initialize_config_dir(version_base="1.3", config_dir=str(CONF)):
         config = compose(f"{group}/{path.stem}", top)
     return OmegaConf.to_container(config, resolve=True).get(group, {})
@@ -69,20 +69,28 @@ def name_of(target: Any) -> str:
     return re.sub(r"^torch\.optim\.\w+\.", "torch.optim.", name)
 
 
+def changes_of(path: Path) -> Node:
+    """What a choice changes that is another one (its first line says why) but for that."""
+    node = OmegaConf.to_container(OmegaConf.load(path))
+    is_another = "defaults" in node and "_target_" not in node
+    return {key: value for key, value in node.items() if key != "defaults"} if is_another else {}
+
+
 @each_choice
 def test_a_choice_says_every_default_of_its_classes_and_no_other(path: Path) -> None:
     """Arguments without a default are what tells choices apart (a data set's address), or are given later."""
     for node in made_in(composed(path)):
         defaults = defaults_of(get_object(node["_target_"]))
         said = {key: value for key, value in node.items() if key in defaults}
-        assert said == defaults, node["_target_"]
+        assert said == {**defaults, **changes_of(path)}, node["_target_"]
 
 
 @each_choice
 def test_each_key_with_a_default_has_its_meaning_above_it(path: Path) -> None:
-    with_default = {
-        key for node in made_in(composed(path)) for key in defaults_of(get_object(node["_target_"]))
-    }
+    targets = {node["_target_"] for node in made_in(composed(path))}
+    with_default = {key for target in targets for key in defaults_of(get_object(target))} - set(
+        changes_of(path)
+    )
     lines = path.read_text(encoding="utf-8").split("\n")
     for number, line in enumerate(lines):
         if (found := re.match(r"( *)(\w+):", line)) and found[2] in with_default:
