@@ -174,7 +174,7 @@ def reached(history: list[dict[str, Any]], name: str, target: float) -> dict[str
 def _one_epoch(model: KGEModel, kg: Any, objective: Objective, batch_size: int, clock: Clock) -> None:
     """An epoch at most, until the clock has enough."""
     adam = partial(torch.optim.Adam, lr=ours.LEARNING_RATE)
-    training = Training(objective, adam, fit=Fit(batch_size, max_epochs=1, validate_every=1, patience=1))
+    training = Training(objective, adam, None, Fit(batch_size, max_epochs=1, validate_every=1, patience=1))
     module = KGEModule(model, training, _NoValidation())  # type: ignore[arg-type]
     _fit(module, TripleDataModule(kg, objective, batch_size, seed=0), _Ticks(clock, kg.n_entities))
 

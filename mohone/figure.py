@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mohone.core.errors import DataError, MohoneError, require_choice
-from mohone.evaluation.settings import SETTINGS
+from mohone.evaluation.settings import ALL_SETTINGS
 from mohone.reporting.infusions import n_neighbors
 from mohone.reporting.pictures import gains
 from mohone.reporting.plotting import save_figure
@@ -34,7 +34,7 @@ def _parser() -> argparse.ArgumentParser:
         if kind != "barbell":
             sub.add_argument("folder", type=Path, metavar="FOLDER")
         if kind in ("scale", "strength"):
-            sub.add_argument("--setting", choices=SETTINGS, default="filtered")
+            sub.add_argument("--setting", choices=ALL_SETTINGS, default="filtered")
         sub.add_argument("--out", type=Path, required=True, metavar="FILE.png")
         sub.add_argument("--wandb", metavar="PROJECT", help="log it to Weights & Biases, too")
     parsers["map"].add_argument("--entity", required=True, help="its name or readable label")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from mohone.core.errors import DataError, MohoneError, require_int
 if TYPE_CHECKING:
     from mohone.data.knowledge_graph import Vocabulary
     from mohone.evaluation.answers import Answer
+    from mohone.experiment.finished import FinishedJob
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -26,19 +28,23 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--top", type=int, default=10, metavar="N", help="answers; 10 if not given")
     parser.add_argument("--known", action="store_true", help="also those that the data set has, and where")
     parser.add_argument("--baseline", action="store_true", help="of the model before the infusion")
+    parser.add_argument("--why", action="store_true", help="below each answer what spoke for it")
     given = parser.parse_args(arguments)
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     try:
         require_int("--top", given.top, 1)
-        for answer in _answers(given):
+        for answer, reasons in _answers(given):
             print(f"{answer.name}\t{answer.score:.4f}" + (f"\t{answer.split}" if given.known else ""))
+            for reason in reasons:
+                print(f"  {reason}")
     except (MohoneError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
     return 0
 
 
-def _answers(given: argparse.Namespace) -> list[Answer]:
+def _answers(given: argparse.Namespace) -> Iterator[tuple[Answer, list[str]]]:
+    """The answers, each with what spoke for it if that is asked for."""
     # Torch and Lightning take seconds: help and typos should not.
     from mohone.evaluation.answers import best_answers
     from mohone.experiment.finished import open_job
@@ -47,8 +53,26 @@ def _answers(given: argparse.Namespace) -> list[Answer]:
     side, name = ("tail", given.head) if given.head is not None else ("head", given.tail)
     relation = _find("--relation", given.relation, job.kg.relations)
     entity = _find(f"--{'head' if side == 'tail' else 'tail'}", name, job.kg.entities)
+    if given.why and (given.baseline or not job.is_infused):
+        raise DataError("`--why` must be asked of an infused model, but this is a baseline.")
     model = job.baseline if given.baseline else job.model
-    return best_answers(model, job.kg, side, entity, relation, given.top, given.known)
+    for answer in best_answers(model, job.kg, side, entity, relation, given.top, given.known):
+        yield answer, _reasons(job, side, (entity, relation), answer) if given.why else []
+
+
+def _reasons(job: FinishedJob, side: str, query: tuple[int, int], answer: Answer) -> list[str]:
+    """What spoke for an answer; of a test triple also how its rank changed."""
+    from mohone.evaluation.answers import filtered_rank
+
+    reasons = job.why(side, query, answer.entity)
+    if answer.split == "test":
+        known, relation = query
+        head, tail = (known, answer.entity) if side == "tail" else (answer.entity, known)
+        before, after = (
+            filtered_rank(model, job.kg, side, (head, relation, tail)) for model in (job.baseline, job.model)
+        )
+        reasons.append(f"in test: rank {before:g} by the baseline, {after:g} by this model")
+    return reasons
 
 
 def _find(option: str, name: str, vocabulary: Vocabulary) -> int:

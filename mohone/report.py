@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from mohone.core.errors import MohoneError
 from mohone.core.files import write_text
-from mohone.evaluation.settings import SETTINGS, TESTED
+from mohone.evaluation.settings import ALL_SETTINGS, TESTED
 from mohone.reporting.datasets import Results
 from mohone.reporting.formats import rows_of, to_csv, to_latex, to_markdown
 from mohone.reporting.groups import group_results
@@ -90,7 +90,7 @@ def _parser() -> argparse.ArgumentParser:
         help="; ".join([*about, "png: bar charts, written to --out"]),
     )
     parser.add_argument(
-        "--setting", choices=SETTINGS, default="filtered", help="of the table of jobs, the charts"
+        "--setting", choices=ALL_SETTINGS, default="filtered", help="of the table of jobs, the charts"
     )
     parser.add_argument(
         "--against", choices=("paper",), help="show all cells of the paper, and its figures beside"

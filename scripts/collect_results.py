@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from mohone.core.config import PATHS
 from mohone.core.files import write_json
+from mohone.experiment.configuration import PATHS
 from mohone.reporting.results import read_results
 
 

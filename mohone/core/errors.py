@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 
 class MohoneError(ValueError):
     """A fault the user can mend; shown as one sentence, without a traceback."""
@@ -79,3 +82,19 @@ def require_choice(name: str, value: object, choices: tuple[str, ...]) -> str:
     if value not in choices:
         raise ConfigError(f"`{name}` must be one of {', '.join(choices)}, but is {value!r}.")
     return str(value)
+
+
+def require_some(name: str, value: object) -> tuple[Any, ...]:
+    """Return the values of a list of any kind, or the one value that is no list.
+
+    Raises:
+        ConfigError: if the list is empty.
+
+    Example:
+        >>> require_some("netemb.scale", [1.0, 5.0]), require_some("netemb.scale", 5.0)
+        ((1.0, 5.0), (5.0,))
+    """
+    values = (value,) if isinstance(value, str) or not isinstance(value, Sequence) else tuple(value)
+    if not values:
+        raise ConfigError(f"`{name}` must have a value, but is empty.")
+    return values

@@ -7,16 +7,18 @@ from typing import NamedTuple
 import torch
 
 from mohone.data import KnowledgeGraph
-from mohone.data.knowledge_graph import SPLITS, answer_column
+from mohone.data.knowledge_graph import SPLITS, answer_column, query_keys
 from mohone.evaluation.link_prediction import Scorer, score_all
+from mohone.evaluation.ranks import mask_known, rank_all
 
 
 class Answer(NamedTuple):
-    """A candidate for a query: its name and score, and the first split that has the triple; empty: none."""
+    """A candidate for a query: name, score, the first split that has the triple (empty: none), its id."""
 
     name: str
     score: float
     split: str
+    entity: int
 
 
 @torch.no_grad()
@@ -43,4 +45,21 @@ def best_answers(
         splits |= dict.fromkeys(triples[same, answer_column(side)].tolist(), split)
     order = scores.argsort(descending=True, stable=True).tolist()
     wanted = [i for i in order if with_known or i not in splits][:n]
-    return [Answer(kg.entities.names[i], float(scores[i]), splits.get(i, "")) for i in wanted]
+    return [Answer(kg.entities.names[i], float(scores[i]), splits.get(i, ""), i) for i in wanted]
+
+
+@torch.no_grad()
+def filtered_rank(model: Scorer, kg: KnowledgeGraph, side: str, triple: tuple[int, int, int]) -> float:
+    """The rank of a triple's answer among all entities but the other known answers, of all splits.
+
+    Args:
+        model: what gives the scores.
+        kg: the data set.
+        side: `tail` or `head`, what is asked for.
+        triple: ids of head, relation, tail.
+    """
+    asked = torch.tensor([triple])
+    scores = score_all(model, side, asked.to(getattr(model, "device", "cpu"))).cpu()
+    known = kg.answers(side, *SPLITS).lookup(query_keys(asked, side, kg.n_relations))
+    masked = mask_known(scores, asked[:, answer_column(side)], known)
+    return float(rank_all(masked).mean)

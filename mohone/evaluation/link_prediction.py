@@ -1,9 +1,12 @@
-"""Link prediction: every triple's head and tail, each ranked in three settings from one score matrix.
+"""Link prediction: every triple's head and tail, each ranked in some settings from one score matrix.
 
 - `filtered`: among all entities but the other known answers.
 - `typed`: the same, among entities seen with that relation on that side in train, valid *or test*, as the
   paper's tool did. It knows the test set: an oracle, kept to be comparable with the paper.
 - `typed_train`: candidates from train only, the right answer always added: the honest variant.
+- `unlinked`: among the filtered candidates that no training triple links to the known entity. FB15k-237 was
+  made so that no pair of valid or test is linked in train: who knows that needs no model to leave linked
+  candidates out. Only for data sets of whose validation pairs none is linked.
 
 Of a relation that train lacks nothing can be known: all entities are its candidates.
 """
@@ -20,8 +23,15 @@ from torch import Tensor
 from mohone.core.errors import TrainingError, require_choice
 from mohone.core.progress import progress_bar
 from mohone.data import SIDES, GroupIndex, KnowledgeGraph, answer_column, query_keys
-from mohone.evaluation.ranks import MaskedScores, Ranks, mask_known, rank_all, rank_among
-from mohone.evaluation.settings import SETTINGS
+from mohone.evaluation.ranks import (
+    MaskedScores,
+    Ranks,
+    mask_known,
+    rank_all,
+    rank_among,
+    rank_without,
+)
+from mohone.evaluation.settings import ALL_SETTINGS, SETTINGS, UNLINKED
 
 # Elements of a score matrix: memory stays constant, and 8 MB stay in a processor's cache.
 _CHUNK_ELEMENTS = {"cpu": 1 << 21, "cuda": 1 << 26}
@@ -65,7 +75,7 @@ class LinkPrediction:
     Args:
         kg: the data set.
         split: `valid` or `test`.
-        settings: any of `filtered`, `typed`, `typed_train`.
+        settings: any of `filtered`, `typed`, `typed_train`, `unlinked`.
         chunk: queries scored at a time; None: as many as keep the score matrix in a processor's cache.
         known: splits whose triples are known answers, if not the usual ones.
     """
@@ -79,7 +89,8 @@ class LinkPrediction:
         known: tuple[str, ...] = (),
     ) -> None:
         known = known or (("train", "valid") if split == "valid" else ("train", "valid", "test"))
-        self.settings = tuple(require_choice("settings", setting, SETTINGS) for setting in settings)
+        self.settings = tuple(require_choice("settings", setting, ALL_SETTINGS) for setting in settings)
+        self.kg = kg
         self.triples: Tensor = getattr(kg, split)
         self.n_entities, self.n_relations = kg.n_entities, kg.n_relations
         self._chunk = chunk
@@ -90,8 +101,9 @@ class LinkPrediction:
             (setting, side): kg.relation_candidates(side, *(known if setting == "typed" else ("train",)))
             for setting in self.settings
             for side in SIDES
-            if setting != "filtered"
+            if setting.startswith("typed")
         }
+        self._linked = linked_entities(kg) if UNLINKED in self.settings else None
 
     @torch.no_grad()
     def ranks(self, model: Scorer, description: str | None = None) -> dict[str, Ranks]:
@@ -168,9 +180,18 @@ class LinkPrediction:
         for setting in self.settings:
             if setting == "filtered":
                 yield setting, rank_all(masked)
+            elif setting == UNLINKED:
+                yield setting, self._rank_unlinked(masked, chunk)
             else:
                 index = self._candidates[setting, side]
                 yield setting, self._rank_typed(masked, chunk, index)
+
+    def _rank_unlinked(self, masked: MaskedScores, chunk: _Chunk) -> Ranks:
+        """Rank among the filtered candidates that train does not link to the known entity."""
+        assert self._linked is not None
+        known = chunk.triples[:, 2 - answer_column(chunk.side)]
+        pairs = self._linked.to(known.device).lookup(known)
+        return rank_without(masked, rank_all(masked), pairs)
 
     def _rank_typed(self, masked: MaskedScores, chunk: _Chunk, candidates: GroupIndex) -> Ranks:
         """Rank the queries of each relation among its candidates: all entities if train lacks it."""
@@ -184,6 +205,19 @@ class LinkPrediction:
                 for relation, rows in chunk.relations
             ]
         )
+
+
+def linked_entities(kg: KnowledgeGraph) -> GroupIndex:
+    """The entities that a training triple links to each entity, by whatever relation, in either way."""
+    head, _, tail = kg.train.T
+    return GroupIndex.from_pairs(torch.cat([head, tail]), torch.cat([tail, head]), max(1, kg.n_entities))
+
+
+def settings_of(kg: KnowledgeGraph) -> tuple[str, ...]:
+    """The settings of a data set: `unlinked` among them where no validation pair is linked in train."""
+    rows, linked = linked_entities(kg).lookup(kg.valid[:, 0])
+    some = bool((linked == kg.valid[rows, 2]).any())
+    return SETTINGS if some else ALL_SETTINGS
 
 
 def _relations(triples: Tensor) -> list[tuple[int, slice]]:

@@ -9,10 +9,12 @@ from torch import Tensor
 
 from mohone.data import KnowledgeGraph
 from mohone.evaluation.ranks import Ranks
+from mohone.graph.distances import distances
 from mohone.graph.network import Network
 
 HITS = (1, 3, 10)
 CATEGORIES = ("1-1", "1-N", "N-1", "N-N")
+DISTANCES = ("0", "1", "2", "3", "more")
 TIE_WARNING = 0.001
 _MANY = 1.5
 
@@ -60,11 +62,30 @@ def report(ranks: dict[str, Ranks], triples: Tensor, kg: KnowledgeGraph) -> dict
 
     Returns:
         by setting: the figures over both sides; `tail` and `head` alone; `categories`; `degrees` (of the
-        right answer: how many neighbours it has in train, in bins of doubling width); `seen_only` (triples
-        whose entities and relation are in train); `mrr_optimistic` and `mrr_pessimistic`; `n_ranked`.
+        right answer: how many neighbours it has in train, in bins of doubling width); `distances` (of head
+        and tail in the network of the training triples: 0, 1, 2, 3, more); `seen_only` (triples whose
+        entities and relation are in train); `mrr_optimistic` and `mrr_pessimistic`; `n_ranked`.
     """
     parts = _parts(triples, kg)
     return {setting: _report_setting(each, parts) for setting, each in ranks.items()}
+
+
+def by_relation(ranks: Ranks, triples: Tensor, kg: KnowledgeGraph) -> dict[str, dict[str, float]]:
+    """MRR and number of queries of each relation that was asked for, by its name.
+
+    Args:
+        ranks: of `2 n` queries (tails, then heads).
+        triples: `(n, 3)` that were ranked.
+        kg: for the names.
+    """
+    relation = triples[:, 1].repeat(2)
+    n = torch.bincount(relation, minlength=kg.n_relations)
+    mrr = torch.bincount(relation, ranks.mean.reciprocal(), minlength=kg.n_relations) / n.clamp(min=1)
+    return {
+        name: {"mrr": float(mrr[i]), "n_ranked": int(n[i])}
+        for i, name in enumerate(kg.relations.names)
+        if n[i]
+    }
 
 
 Part = Tensor | dict[str, Tensor]
@@ -77,12 +98,14 @@ def _parts(triples: Tensor, kg: KnowledgeGraph) -> dict[str, Part]:
     category = torch.tensor([CATEGORIES.index(name) for name in names])[triples[:, 1]].repeat(2)
     seen_relation = torch.isin(triples[:, 1], kg.train[:, 1])
     answers = torch.cat([triples[:, 2], triples[:, 0]])
-    degrees = Network.from_triples(kg.train, kg.n_entities).degrees[answers]
+    network = Network.from_triples(kg.train, kg.n_entities)
+    apart = distances(network, triples[:, 0], triples[:, 2]).repeat(2)
     return {
         "tail": is_tail,
         "head": ~is_tail,
         "categories": {name: category == i for i, name in enumerate(CATEGORIES)},
-        "degrees": degree_bins(degrees),
+        "degrees": degree_bins(network.degrees[answers]),
+        "distances": {name: apart == i for i, name in enumerate(DISTANCES)},
         "seen_only": (kg.seen_entities[triples[:, [0, 2]]].all(1) & seen_relation).repeat(2),
     }
 

@@ -106,6 +106,28 @@ def rank_among(masked: MaskedScores, rows: slice, columns: Tensor) -> Ranks:
     return _ranks(block, gold, n_candidates, masked.scratch[1])
 
 
+def rank_without(masked: MaskedScores, ranks: Ranks, left_out: Pairs) -> Ranks:
+    """The ranks when further candidates are left out.
+
+    Args:
+        masked: the scores of n queries.
+        ranks: of the queries among all candidates, see `rank_all`.
+        left_out: rows and columns of what is left out, no pair twice; the right answers and the known ones
+            among them do not count.
+    """
+    rows, columns = left_out
+    scores = masked.scores[rows, columns]
+    gold = masked.gold[rows, 0]
+
+    def fewer(counts: Tensor, mask: Tensor) -> Tensor:
+        return counts - torch.bincount(rows[mask], minlength=len(counts))
+
+    n_candidates = fewer(ranks.n_candidates, scores > -torch.inf)
+    optimistic = torch.minimum(fewer(ranks.optimistic, scores > gold), n_candidates)
+    pessimistic = torch.minimum(fewer(ranks.pessimistic, scores >= gold), n_candidates)
+    return Ranks(optimistic, pessimistic, n_candidates)
+
+
 def _ranks(block: Tensor, gold: Tensor, n_candidates: Tensor, scratch: Tensor) -> Ranks:
     """Ranks when the right answer is not in the block; a NaN ranks last."""
     optimistic = 1 + _count(torch.gt, block, gold, scratch)

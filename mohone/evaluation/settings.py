@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 SETTINGS = ("filtered", "typed", "typed_train")
+UNLINKED = "unlinked"  # Of data sets made so that it means something, see `link_prediction`.
+ALL_SETTINGS = (*SETTINGS, UNLINKED)
+
+
+def settings_in(figures: Mapping[str, Any]) -> tuple[str, ...]:
+    """The settings that a result has figures in, in their usual order."""
+    return tuple(setting for setting in ALL_SETTINGS if setting in figures)
 
 
 class Metric(NamedTuple):

@@ -32,10 +32,11 @@ def fit_evidence(
     *,
     inverse_temperature: float = 1.0,
     n_candidates: int = 200,
-    penalty: float | Sequence[float] = 25.0,
+    penalty: float | Sequence[float] = (25.0, 5.0, 1.0),
     folds: int = 5,
     seed: int = 0,
     fit_on: str = "valid",
+    parts: Sequence[str] = ("frequency",),
     description: str | None = None,
 ) -> tuple[EvidenceModel, dict[str, Any]]:
     """Let the experts learn and mix them with the model.
@@ -52,6 +53,7 @@ def fit_evidence(
         seed: of what is sampled and of folds.
         fit_on: `valid`: weights are fitted on validation triples; `train`: on 5 % of the training triples,
             with evidence from the others, after which the experts learn from all.
+        parts: values that are also mixed with the model alone, so that their part of the gain is known.
         description: of a progress bar; None: there is none.
 
     Returns:
@@ -71,7 +73,21 @@ def fit_evidence(
         _learn(experts, kg, neighbors, seed)
     out = EvidenceModel(model, experts, inverse_temperature)
     out.weights.copy_(torch.from_numpy(choice.mix.weights))
-    return out, {"fit_on": fit_on, **_notes(out, choice, collected, kg)}
+    notes = {
+        "fit_on": fit_on,
+        "inverse_temperature": inverse_temperature,
+        **_notes(out, choice, collected, kg),
+    }
+    alone = [0, *(i for i, name in enumerate(out.values) if name in parts)]
+    if 1 < len(alone) < len(out.values):
+        few = collected.lists._replace(values=np.ascontiguousarray(collected.lists.values[:, :, alone]))
+        part = choose_mix(few, collected.triples, 2 * kg.n_relations, penalty, folds, seed)
+        weights = torch.zeros_like(out.weights)
+        weights[:, alone] = torch.from_numpy(part.mix.weights).float()
+        name = "_and_".join(parts)
+        out.keep_part(name, weights)
+        notes["parts"] = {name: {"mode": part.mode, "cross_validated_mrr": part.mrr}}
+    return out, notes
 
 
 def hold_out(kg: KnowledgeGraph, seed: int) -> KnowledgeGraph:

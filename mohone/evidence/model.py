@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -16,6 +17,7 @@ from mohone.kge import KGEModel, Query, Wrapped
 
 MODEL = "model"  # What a model's own score is called among the values.
 MOST_ENTITIES = 50_000
+_PART = "weights_of_"
 
 
 class Share(NamedTuple):
@@ -82,6 +84,28 @@ class EvidenceModel(Wrapped):
         weights[:, 0] = 1.0
         self.register_buffer("weights", weights)
         self.weights: Tensor
+
+    def keep_part(self, name: str, weights: Tensor) -> None:
+        """Keep further weights beside, of a model whose gain is a part of this one's."""
+        self.register_buffer(f"{_PART}{name}", weights)
+
+    @property
+    def parts(self) -> dict[str, EvidenceModel]:
+        """The models of these weights, which share everything else, by name."""
+        names = [name for name in self._buffers if name.startswith(_PART)]
+        return {name.removeprefix(_PART): self._with(self.get_buffer(name)) for name in names}
+
+    def _with(self, weights: Tensor) -> EvidenceModel:
+        other = copy.copy(self)
+        other._buffers = {"weights": weights}
+        return other
+
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
+        """Parts are those that are stored."""
+        for name in state_dict:
+            if name.startswith(prefix + _PART):
+                self.keep_part(name.removeprefix(prefix + _PART), torch.empty_like(state_dict[name]))
+        super()._load_from_state_dict(state_dict, prefix, *rest)
 
     @property
     def values(self) -> tuple[str, ...]:

@@ -66,6 +66,19 @@ class FinishedJob:
         space: NetworkSpace = self.runner.read(self.runner.network)
         return space
 
+    def why(self, side: str, query: tuple[int, int], answer: int) -> list[str]:
+        """What spoke for an answer of `model`, in sentences; none where its infusion cannot say.
+
+        Args:
+            side: `tail` or `head`, what is asked for.
+            query: the known entity and the relation.
+            answer: an entity.
+        """
+        infusion = self.runner.plan.infusion
+        if infusion is None or not self.is_infused:
+            return []
+        return infusion.why(self.model, self.kg, side, query, answer)
+
     @property
     def network_vectors(self) -> Tensor:
         """The network embedding: `(n_entities, dim)`."""

@@ -12,8 +12,9 @@ from mohone.core.config import Plain
 from mohone.core.files import write_json, write_text
 from mohone.core.runtime import prepare_process
 from mohone.data import KnowledgeGraph
-from mohone.evaluation.link_prediction import LinkPrediction
-from mohone.evaluation.metrics import report, tie_warning
+from mohone.evaluation.link_prediction import LinkPrediction, settings_of
+from mohone.evaluation.metrics import by_relation, report, summarize, tie_warning
+from mohone.evaluation.ranks import Ranks
 from mohone.evaluation.significance import compare
 from mohone.experiment.plan import make_plan
 from mohone.experiment.stages.base import Trained
@@ -47,7 +48,7 @@ def run_job(config: Plain, folder: Path, sweep: str | None = None) -> Plain:
         log.info("%s", line)
     runner = Runner(plan, kg)
     runner.check()
-    if done := finished(folder, runner.keys):
+    if done := finished(folder, runner.keys, config):
         log.info("skipped: this job has ended before, in %s", folder)
         return done
     write_text(folder / CONFIG, OmegaConf.to_yaml(OmegaConf.create(config)))
@@ -71,7 +72,10 @@ def _run(runner: Runner, folder: Path) -> Plain:
         models["infused"] = runner.read(runner.infusion)
 
     start = time.perf_counter()
-    figures = _evaluate(runner.kg, models, folder)
+    parts = (
+        runner.plan.infusion.parts(models["infused"]) if runner.plan.infusion and "infused" in models else {}
+    )
+    figures = _evaluate(runner.kg, models, parts, folder)
     seconds = {name: each.seconds for name, each in trained.items()}
     seconds["evaluation"] = time.perf_counter() - start
 
@@ -80,24 +84,40 @@ def _run(runner: Runner, folder: Path) -> Plain:
     return result | {"seconds": seconds, "versions": versions(), "config": config}
 
 
-def _evaluate(kg: KnowledgeGraph, models: dict[str, KGEModel], folder: Path) -> Plain:
+def _evaluate(
+    kg: KnowledgeGraph, models: dict[str, KGEModel], parts: dict[str, KGEModel], folder: Path
+) -> Plain:
     """Rank the test triples with each model, keep the ranks, and compare the two if there are two."""
-    test = LinkPrediction(kg, "test")
+    test = LinkPrediction(kg, "test", settings_of(kg))
     ranks = {name: test.ranks(model, f"test, {name}") for name, model in models.items()}
     write_ranks(folder, ranks)
     out: Plain = {"baseline": None, "infused": None, "significance": None}
     for name, each in ranks.items():
         out[name] = report(each, kg.test, kg)
         out[name]["numbers_per_entity"] = models[name].numbers_per_entity
+        out[name]["filtered"]["relations"] = by_relation(each["filtered"], kg.test, kg)
         for setting in test.settings:
             if warning := tie_warning(setting, out[name][setting]):
                 log.warning("%s: %s", name, warning)
     if "infused" in ranks:
-        out["significance"] = {
-            setting: compare(ranks["baseline"][setting], ranks["infused"][setting])
-            for setting in test.settings
-        }
+        out["significance"] = _compare(ranks["baseline"], ranks["infused"])
+    if parts:
+        out["parts"] = {name: _part(test, part, ranks, name) for name, part in parts.items()}
     return out
+
+
+def _part(test: LinkPrediction, model: KGEModel, ranks: dict[str, dict[str, Ranks]], name: str) -> Plain:
+    """The figures of a model between baseline and infused: its gain, and the infused one's beyond it."""
+    own = test.ranks(model, f"test, {name} alone")
+    return {
+        "figures": {setting: summarize(each) for setting, each in own.items()},
+        "gain": _compare(ranks["baseline"], own),
+        "beyond": _compare(own, ranks["infused"]),
+    }
+
+
+def _compare(before: dict[str, Ranks], after: dict[str, Ranks]) -> Plain:
+    return {setting: compare(before[setting], after[setting]) for setting in before}
 
 
 def _describe_run(runner: Runner, trained: dict[str, Trained]) -> Plain:

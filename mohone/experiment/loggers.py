@@ -14,7 +14,7 @@ from pytorch_lightning.loggers import CSVLogger, Logger, TensorBoardLogger, Wand
 
 from mohone.core.config import Plain
 from mohone.core.errors import ConfigError, require_choice
-from mohone.evaluation.settings import SETTINGS, TESTED
+from mohone.evaluation.settings import TESTED, settings_in
 
 Curve = Sequence[dict[str, float | None]]
 CURVES = "curves"
@@ -193,7 +193,7 @@ def _has_key() -> bool:
 
 def _pictures(result: Plain) -> dict[str, Any]:
     """The job's figures, where Matplotlib is installed."""
-    from mohone.reporting.figures.gains import degree_figure, grid_figure
+    from mohone.reporting.pictures.gains import degree_figure, grid_figure
 
     if importlib.util.find_spec("matplotlib") is None:
         return {}
@@ -204,7 +204,7 @@ def _pictures(result: Plain) -> dict[str, Any]:
 def _rows(result: Plain) -> list[tuple[str, str, str, float]]:
     """Baseline, infused, gain and p-value in each setting."""
     rows = []
-    for setting in SETTINGS:
+    for setting in settings_in(result["baseline"]):
         for metric in TESTED:
             rows.append(("baseline", setting, metric, result["baseline"][setting][metric]))
             if result["infused"]:

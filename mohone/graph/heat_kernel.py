@@ -14,7 +14,7 @@ import torch
 from scipy.special import ive
 from torch import Tensor
 
-from mohone.core.errors import ConfigError, require_choice, require_float
+from mohone.core.errors import require_choice, require_float, require_some
 from mohone.core.sparse import csr_matrix, spmm
 from mohone.graph.network import Network
 
@@ -54,10 +54,7 @@ def check_kernel(
         ConfigError: unless each scale is >= 0 (`strict`: > 0), there is one, and the Laplacian is one of
             `LAPLACIANS`.
     """
-    each = tuple(scale) if isinstance(scale, list | tuple) else (scale,)
-    if not each:
-        raise ConfigError(f"`{name}` must have a value, but is empty.")
-    scales = tuple(require_float(name, value, strict=strict) for value in each)
+    scales = tuple(require_float(name, value, strict=strict) for value in require_some(name, scale))
     return scales, require_choice("laplacian", laplacian, LAPLACIANS)
 
 

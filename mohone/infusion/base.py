@@ -36,7 +36,13 @@ class NetworkSpace:
 
 
 class Retrain(Protocol):
-    """Trains what of a model is not frozen, by the objective that the model was trained with."""
+    """Trains what of a model is not frozen, by the objective that the model was trained with.
+
+    Attributes:
+        inverse_temperature: factor of the scores in that objective.
+    """
+
+    inverse_temperature: float
 
     def __call__(
         self, model: KGEModel, callback: Callback, *, lr_factor: float, max_epochs: int, patience: int
@@ -62,9 +68,11 @@ class Infusion(ABC):
     Attributes:
         is_control: does it change nothing that the network has a say in, to measure what of another's gain
             is not the network's?
+        on_cpu: does its model stay on the CPU, wherever training is?
     """
 
-    is_control: ClassVar[bool] = False
+    is_control: bool = False
+    on_cpu: ClassVar[bool] = False
 
     def check(self, n_nodes: int, n_processes: int) -> None:
         """Refuse, before any work, what could not be done.
@@ -104,3 +112,26 @@ class Infusion(ABC):
             notes: of `fit`.
             kg: the data set.
         """
+
+    def parts(self, model: KGEModel) -> dict[str, KGEModel]:  # noqa: ARG002
+        """Models between the baseline and what `fit` returned, by name, so that a gain is told in parts."""
+        return {}
+
+    def why(
+        self,
+        model: KGEModel,  # noqa: ARG002
+        kg: KnowledgeGraph,  # noqa: ARG002
+        side: str,  # noqa: ARG002
+        query: tuple[int, int],  # noqa: ARG002
+        answer: int,  # noqa: ARG002
+    ) -> list[str]:
+        """What spoke for an answer, in sentences, the strongest first; none where an infusion cannot say.
+
+        Args:
+            model: as `fit` returned it.
+            kg: the data set.
+            side: `tail` or `head`, what is asked for.
+            query: the known entity and the relation.
+            answer: an entity.
+        """
+        return []

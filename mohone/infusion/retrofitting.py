@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
-from mohone.core.errors import ConfigError, require_choice, require_float, require_int
+from mohone.core.errors import ConfigError, require_choice, require_float, require_int, require_some
 from mohone.core.nearest import METRICS, check_nearest
 from mohone.core.progress import progress_bar
 from mohone.data import KnowledgeGraph
@@ -150,7 +150,7 @@ class QueryRetrofit(Retrofit):
 class RetrainOnly(Retraining):
     """The control of a gain: relations are re-trained as after retrofitting, while no entity moves."""
 
-    is_control: ClassVar[bool] = True
+    is_control = True
 
     def fit(
         self,
@@ -176,15 +176,8 @@ class RetrainOnly(Retraining):
 
 
 def _tried(name: str, value: Any) -> tuple[Any, ...]:
-    """The values to try: those of a list, or the one.
-
-    Raises:
-        ConfigError: an empty list.
-    """
-    values = tuple(value) if isinstance(value, list | tuple) else (value,)
-    if not values:
-        raise ConfigError(f"`infusion.{name}` must have a value to try, but is empty.")
-    return values
+    """The values to try: those of a list, or the one."""
+    return require_some(f"infusion.{name}", value)
 
 
 def _objective(model: KGEModel, callback: RetrofitCallback) -> list[float]:

@@ -17,7 +17,13 @@ _FEW = 8  # A gradient is sparse if the rows are fewer than an eighth of the tab
 
 
 class Query(NamedTuple):
-    """A batch of queries: the known entity and the relation of each, and the vectors made of them."""
+    """A batch of queries, each a triple with one end unknown.
+
+    Attributes:
+        entity: `(batch,)` ids of the known ends.
+        relation: `(batch,)` rows of the tables of relations: ids, or those of inverses.
+        vectors: `(batch, width)` what the model makes of both, to be matched with candidates.
+    """
 
     entity: Tensor
     relation: Tensor
@@ -33,12 +39,11 @@ class KGEModel(nn.Module, ABC):
     its own, the plain formula of the paper.
 
     Args:
-        n_entities: how many entities the data have.
-        n_relations: how many relations the data have.
+        n_relations: of the data, inverses not counted.
         dim: numbers per entity, or what the model makes of it.
         reciprocal: has each relation a second row in the tables of relations, of its inverse, so that heads
-            are predicted as the inverse's tails [Lacroix et al., ICML 2018]? Predicting tails and predicting
-            heads are then two functions; `score_triples` is the tails' one.
+            are predicted as the inverse's tails [Lacroix et al., ICML 2018]? Tails and heads then have two
+            functions; `score_triples` is the tails' one.
 
     Attributes:
         n_relation_rows: rows of the tables of relations: `n_relations`, or twice as many with inverses; row
@@ -46,7 +51,7 @@ class KGEModel(nn.Module, ABC):
         entity_tables: names of the parameters with a row per entity (the paper's Q: what infusion moves).
         relation_tables: names of the parameters of relations (the paper's W: what is re-trained).
         relation_block: so many examples of one relation a batch should keep together for the model to be
-            quick. It pays where each relation of a batch costs a product of its own.
+            quick; more than 1 where each relation of a batch costs a product of its own.
         warming_up: is the model for now the simpler one that it grows from? Few models have one.
     """
 
@@ -66,17 +71,17 @@ class KGEModel(nn.Module, ABC):
 
     @abstractmethod
     def tail_query(self, head: Tensor, relation: Tensor) -> Query:
-        """What tails are matched with; vectors `(batch, width)`."""
+        """Queries `(h, r, ?)` of ids `(batch,)`, in which a relation may be an inverse one."""
 
     def head_query(self, relation: Tensor, tail: Tensor) -> Query:
-        """What heads are matched with, `(?, r, t)` or `(t, r^-1, ?)`; vectors `(batch, width)`."""
+        """Queries `(?, r, t)` of ids `(batch,)`; if reciprocal they are `(t, r^-1, ?)`."""
         if self.reciprocal:
             return self.tail_query(tail, relation + self.n_relations)
         return self.plain_head_query(relation, tail)
 
     @abstractmethod
     def plain_head_query(self, relation: Tensor, tail: Tensor) -> Query:
-        """`head_query` where relations have no inverse: the tails' formula, solved for the head."""
+        """`head_query` where relations have no inverse: the score of the triple, seen from its tail."""
 
     @abstractmethod
     def score_candidates(self, query: Query, candidates: Tensor | None = None) -> Tensor:
@@ -96,7 +101,7 @@ class KGEModel(nn.Module, ABC):
 
     @abstractmethod
     def score_triples(self, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:
-        """The score of each triple, by the plain formula: `(batch,)`."""
+        """The score of each triple, by the plain formula: `(batch,)` for ids `(batch,)` of each part."""
 
     def entity_squares(self, entities: Tensor) -> Tensor:
         """Squared moduli of the components of entity vectors, for regularisers: `(batch, n_components)`."""
@@ -122,24 +127,25 @@ class KGEModel(nn.Module, ABC):
         """Put the constraints of the model on its tables; called after each step."""
 
     def lookup(self, table: Tensor, ids: Tensor | None) -> Tensor:
-        """The rows `ids` of a table, or all of it, uncopied."""
+        """The rows `ids` of one of the model's tables: see `lookup`. Models look up by this method."""
         return lookup(table, ids, self._sparse)
 
     @contextmanager
     def sparse_gradients(self, on: bool = True) -> Iterator[None]:
         """Let rows looked up in the block have sparse gradients, where they are few of a large table's.
 
-        Else each lookup makes a gradient as large as the table. Whoever steps an optimiser that does not take
-        sparse ones makes their sum dense first (`make_gradients_dense`).
+        Else each lookup makes one as large as the table. Optimisers want their sum: `make_gradients_dense`.
         """
-        parts = [part for part in self.modules() if isinstance(part, KGEModel)]
+        self._set_sparse(on)
         try:
-            for part in parts:
-                part._sparse = on
             yield
         finally:
-            for part in parts:
-                part._sparse = False
+            self._set_sparse(False)
+
+    def _set_sparse(self, on: bool) -> None:
+        for part in self.modules():
+            if isinstance(part, KGEModel):
+                part._sparse = on
 
     def entity_parameters(self) -> dict[str, nn.Parameter]:
         """The per-entity tables by name, each `(n_entities, ...)`."""
@@ -171,7 +177,7 @@ class KGEModel(nn.Module, ABC):
 
 
 def lookup(table: Tensor, ids: Tensor | None, sparse: bool = False) -> Tensor:
-    """The rows `ids` of a table `(n, ...)`, or all of it, uncopied.
+    """The rows `ids` of a table, or all of it, uncopied.
 
     Args:
         table: `(n, width)`.

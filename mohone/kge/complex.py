@@ -63,20 +63,32 @@ class ComplEx(BilinearModel):
 
 
 def product(left: Tensor, right: Tensor) -> Tensor:
-    """`left right` of complex vectors kept as `(batch, 2 n)`, real parts first."""
+    """`left right` of complex vectors kept as `(batch, 2 n)`, real parts first: `(batch, 2 n)`.
+
+    >>> product(torch.tensor([[1, 2]]), torch.tensor([[3, 4]])).tolist()  # (1 + 2i) (3 + 4i)
+    [[-5, 10]]
+    """
     a, b = left.chunk(2, 1)
     c, d = right.chunk(2, 1)
     return torch.cat([a * c - b * d, a * d + b * c], 1)
 
 
 def conjugate_product(left: Tensor, right: Tensor) -> Tensor:
-    """`left conj(right)` of complex vectors kept as `(batch, 2 n)`, real parts first."""
+    """`left conj(right)` of complex vectors kept as `(batch, 2 n)`, real parts first: `(batch, 2 n)`.
+
+    >>> conjugate_product(torch.tensor([[1, 2]]), torch.tensor([[3, 4]])).tolist()  # (1 + 2i) (3 - 4i)
+    [[11, 2]]
+    """
     a, b = left.chunk(2, 1)
     c, d = right.chunk(2, 1)
     return torch.cat([a * c + b * d, b * c - a * d], 1)
 
 
 def moduli(vectors: Tensor) -> Tensor:
-    """Squared moduli of complex vectors kept as `(batch, 2 n)`: `(batch, n)`."""
+    """Squared moduli of complex vectors kept as `(batch, 2 n)`, real parts first: `(batch, n)`.
+
+    >>> moduli(torch.tensor([[3, 1, 4, 0]])).tolist()  # |3 + 4i|^2 and |1 + 0i|^2
+    [[25, 1]]
+    """
     real, imaginary = vectors.chunk(2, 1)
     return real.square() + imaginary.square()

@@ -20,7 +20,9 @@ def map_by_relation(
     """`apply(vectors of one relation, its matrix)` for each relation of a batch, in the batch's order.
 
     Each distinct relation costs one call of plain products; a gather of `(batch, dim, dim)` is never made.
-    So batches with few relations are quick (`training.relation_block`).
+    So batches with few relations are quick (`training.relation_block`). What it equals:
+
+        torch.cat([apply(vectors[i : i + 1], matrices[relation[i]]) for i in range(len(relation))])
 
     Args:
         apply: of `(n, dim)` and `(k, d)` to `(n, width)`.
@@ -30,6 +32,11 @@ def map_by_relation(
 
     Returns:
         `(batch, width)`.
+
+    >>> vectors, relation = torch.tensor([[1.0], [2.0], [3.0]]), torch.tensor([1, 0, 1])
+    >>> matrices = torch.tensor([[[10.0]], [[100.0]]])
+    >>> map_by_relation(lambda x, matrix: x @ matrix.T, vectors, relation, matrices).tolist()
+    [[100.0], [20.0], [300.0]]
     """
     distinct, inverse, counts = torch.unique(relation, return_inverse=True, return_counts=True)
     shape = (len(distinct), *matrices.shape[1:])
@@ -51,6 +58,9 @@ def products_by_relation(
 
     The rows of a relation are brought together into blocks of equal size, filled up with zeros, so that one
     batched product serves all relations: some 100 small products a step take longer to start than to do.
+    What it equals, with a copy of a matrix for each row:
+
+        (vectors[:, None] @ (matrices.mT if transposed else matrices)[relation])[:, 0]
 
     Args:
         vectors: `(batch, k)`.
@@ -59,6 +69,11 @@ def products_by_relation(
 
     Returns:
         `(batch, d)`.
+
+    >>> vectors, relation = torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([1, 0])
+    >>> matrices = torch.tensor([[[1.0, 0.0], [0.0, 1.0]], [[0.0, 10.0], [100.0, 0.0]]])
+    >>> products_by_relation(vectors, relation, matrices).tolist()
+    [[200.0, 10.0], [3.0, 4.0]]
     """
     if len(relation) == 0:
         return vectors.new_zeros(0, matrices.shape[1 if transposed else 2])
@@ -70,7 +85,13 @@ def products_by_relation(
 
 
 class _Blocks(NamedTuple):
-    """Rows of a batch in blocks of one relation each: `place` of each row, `relation` of each block."""
+    """Rows of a batch in blocks of one relation each.
+
+    Attributes:
+        size: rows of a block, of which some may stay empty.
+        place: `(batch,)` where each row stands among the rows of all blocks.
+        relation: `(n_blocks,)` of each block.
+    """
 
     size: int
     place: Tensor

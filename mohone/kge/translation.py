@@ -52,7 +52,7 @@ class TranslationModel(KGEModel):
         """Each query's vector minus its one candidate's as the relation sees it: `(batch, width)`."""
 
     def minus_distance(self, squares: Tensor) -> Tensor:
-        """Scores from squared distances of any shape; `squares` may be overwritten."""
+        """Scores from squared distances `(n, ...)`, of the same shape; `squares` may be overwritten."""
         return -squares.clamp(min=0.0) if self.squared else minus_root(squares)
 
     @torch.no_grad()
@@ -68,11 +68,16 @@ def squared_distances(queries: Tensor, table: Tensor) -> Tensor:
     """`|q_i - t_j|^2 = |q_i|^2 - 2 q_i.t_j + |t_j|^2`, slightly negative at times: `(batch, n_candidates)`.
 
     In full precision the squared lengths ride along in two further columns of one product, so that neither
-    they nor their gradients cost a pass over the result.
+    they nor their gradients cost a pass over the result. What it equals, `(batch, n_candidates, dim)` large:
+
+        (queries[:, None] - table).square().sum(2)
 
     Args:
         queries: `(batch, dim)`.
         table: `(n_candidates, dim)`.
+
+    >>> squared_distances(torch.tensor([[0.0, 0.0]]), torch.tensor([[3.0, 4.0], [1.0, 0.0]]))
+    tensor([[25.,  1.]])
     """
     lengths = queries.square().sum(1, keepdim=True)
     if torch.is_autocast_enabled(queries.device.type):
@@ -85,9 +90,13 @@ def squared_distances(queries: Tensor, table: Tensor) -> Tensor:
 
 
 class _MinusRoot(torch.autograd.Function):
-    """`-sqrt(max(x, tiny))` in the memory of `x`; backward needs the result alone.
+    """`minus_root`, in the memory of its argument; backward needs the result alone.
 
-    Below the least square the gradient goes on as at it: a distance of 0 passes on `0 / tiny`, which is 0.
+    What it equals, with three temporaries as large as the scores:
+
+        -(squares + (squares.clamp(min=_LEAST_SQUARE) - squares).detach()).sqrt()
+
+    Below the least square the gradient goes on as at it: a difference of 0 passes on `0 / tiny`, which is 0.
     """
 
     @staticmethod
@@ -109,6 +118,10 @@ class _MinusRoot(torch.autograd.Function):
 
 
 def minus_root(squares: Tensor) -> Tensor:
-    """Minus the roots of squared distances of any shape, 1e-3 at least. `squares` is overwritten."""
+    """Minus the roots of squared distances `(n, ...)`, each root 1e-3 at least. `squares` is overwritten.
+
+    >>> minus_root(torch.tensor([25.0, 1.0]))
+    tensor([-5., -1.])
+    """
     roots: Tensor = _MinusRoot.apply(squares)  # type: ignore[no-untyped-call]
     return roots

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mohone.core.config import Plain
-from mohone.evaluation.settings import SETTINGS, TESTED
+from mohone.evaluation.settings import TESTED, settings_in
 from mohone.reporting import markdown
 from mohone.reporting.cells import MarkedNumber
 from mohone.reporting.reference import PAPER
@@ -57,7 +57,8 @@ _LATEX = _Marks(r"$^{\star}$", r"$^{\circ}$", r"$^{\dagger}$", r"$\pm$")
 
 def to_markdown(tables: Sequence[Table]) -> str:
     """Tables under headings, in points."""
-    return f"{LEGEND}\n\n" + "\n".join(f"### {table.title}\n\n{markdown_table(table)}" for table in tables)
+    parts = (f"### {' '.join(table.title.splitlines())}\n\n{markdown_table(table)}" for table in tables)
+    return f"{LEGEND}\n\n" + "\n".join(parts)
 
 
 def markdown_table(table: Table) -> str:
@@ -87,7 +88,7 @@ def _latex(table: Table) -> str:
 
 _SPECIAL = str.maketrans(
     {char: f"\\{char}" for char in "%_&#${}"}
-    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    | {"\n": " ", "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 )
 
 
@@ -133,7 +134,7 @@ def _rows(folder: str, result: Plain) -> Iterator[dict[str, Any]]:
     if result["status"] != "ok":
         yield job
         return
-    for setting in SETTINGS:
+    for setting in settings_in(result["baseline"]):
         for metric in TESTED:
             row = {**job, "setting": setting, "metric": metric}
             row["baseline"] = result["baseline"][setting][metric]

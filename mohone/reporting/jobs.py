@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mohone.core.config import Plain
-from mohone.evaluation.settings import SETTINGS, TESTED
+from mohone.evaluation.settings import TESTED, settings_in
 from mohone.reporting.infusions import chosen, network_name
 from mohone.reporting.markdown import table
 from mohone.reporting.results import is_gain
@@ -41,6 +41,8 @@ def _row(job: str, result: Plain, setting: str) -> tuple[str, ...]:
     head = (job, result["dataset"]["name"], _model(result), network_name(result), str(result["seed"]))
     if result["status"] != "ok":
         return (*head, "", result["status"], *[""] * (len(_HEADER) - len(head) - 2))
+    if setting not in result["baseline"]:
+        return (*head, "", "-", *[""] * (len(_HEADER) - len(head) - 2))
     before, after = result["baseline"][setting], result["infused"] and result["infused"][setting]
     baseline = (f"{result['stages']['baseline']['valid_mrr']:.4f}", f"{before['mrr']:.4f}")
     if not after:
@@ -75,10 +77,28 @@ def job_table(result: Plain) -> list[str]:
     cell = f"{result['dataset']['name']}, {result['kge_model']}, {result['netemb']}"
     lines = [f"{cell}, seed {result['seed']}: link prediction on the test triples"]
     lines.append(f"{'':24}{'baseline':>10}{'infused':>10}{'gain':>9}{'p':>10}")
-    lines += [_job_row(result, setting, metric) for setting in SETTINGS for metric in TESTED]
+    lines += [
+        _job_row(result, setting, metric) for setting in settings_in(result["baseline"]) for metric in TESTED
+    ]
+    for name, part in result.get("parts", {}).items():
+        lines += _part_rows(name, part)
     if result["selection"]:
         lines.append(f"chosen on validation: {chosen(result)}")
     return lines
+
+
+def _part_rows(name: str, part: Plain) -> list[str]:
+    """The gain in filtered MRR in two: that of a part alone, and what the whole gains beyond it."""
+    alone, beyond = (part[which]["filtered"]["mrr"] for which in ("gain", "beyond"))
+    reached = part["figures"]["filtered"]["mrr"]
+    return [
+        f"{'of it ' + name + ' alone':24}{'':10}{reached:10.4f}{_gain(alone)}",
+        f"{'and beyond ' + name:24}{'':20}{_gain(beyond)}",
+    ]
+
+
+def _gain(test: Plain) -> str:
+    return f"{test['delta']:+9.4f}{test['p_value']:10.2g}{star(test)}"
 
 
 def _job_row(result: Plain, setting: str, metric: str) -> str:
@@ -87,7 +107,4 @@ def _job_row(result: Plain, setting: str, metric: str) -> str:
     if result["infused"] is None:
         return row
     test = result["significance"][setting][metric]
-    return (
-        f"{row}{result['infused'][setting][metric]:10.4f}{test['delta']:+9.4f}"
-        f"{test['p_value']:10.2g}{star(test)}"
-    )
+    return f"{row}{result['infused'][setting][metric]:10.4f}{_gain(test)}"

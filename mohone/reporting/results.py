@@ -14,7 +14,7 @@ from mohone import __version__
 from mohone.core.config import CHOICES, Plain
 from mohone.core.errors import DataError, OccupiedError
 from mohone.core.files import read_json, replacing, write_json
-from mohone.evaluation.settings import SETTINGS, TESTED
+from mohone.evaluation.settings import TESTED, settings_in
 from mohone.reporting.datasets import Results, name_apart
 from mohone.reporting.differences import differences
 from mohone.reporting.folders import files_named, pass_over
@@ -170,7 +170,7 @@ def _is_result(value: Any) -> bool:
 def _has_figures(result: Plain) -> bool:
     """Of a job that ended well: are all there? Raises what comes of reading those that are not."""
     is_infused = result["infused"] is not None
-    for setting in SETTINGS:
+    for setting in settings_in(result["baseline"]):
         for metric in TESTED:
             float(result["baseline"][setting][metric])
             if is_infused:

@@ -15,6 +15,7 @@ from torch.optim import Optimizer
 
 from mohone.core.errors import ConfigError, require_float, require_int
 from mohone.training.objective import Objective
+from mohone.training.schedules import linear_decay
 
 MakeOptimizer = Callable[..., Optimizer]
 MakeScheduler = Callable[..., Any]
@@ -62,7 +63,7 @@ class Training:
 
     objective: Objective
     optimizer: MakeOptimizer = field(default_factory=_adam)
-    scheduler: MakeScheduler | None = None
+    scheduler: MakeScheduler | None = linear_decay
     fit: Fit = field(default_factory=Fit)
 
     def __post_init__(self) -> None:

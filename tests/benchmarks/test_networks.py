@@ -9,7 +9,7 @@ import torch
 
 from benchmarks import child, embeddings, graphs, networks, processes
 from mohone.graph.heat_kernel import HeatKernel
-from tests.conftest import network_of
+from tests.helpers.graphs import network_of
 
 DATA = Path(__file__).resolve().parents[2] / "mohone/data"
 

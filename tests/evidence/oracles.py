@@ -10,7 +10,7 @@ from torch import Tensor
 
 from mohone.data import KnowledgeGraph
 from mohone.evidence.neighbors import Neighbors
-from tests.conftest import kg_of
+from tests.helpers.graphs import kg_of
 
 Triple = tuple[int, int, int]
 Body = tuple[int, ...]

@@ -158,7 +158,7 @@ def test_the_baseline_competes_only_where_asked(umls: KnowledgeGraph, nearest: t
     [
         ({"beta": -1}, r"`infusion.beta` must be >= 0, but is -1\."),
         ({"beta": [0.1, -2]}, r"`infusion.beta` must be >= 0, but is -2\."),
-        ({"beta": []}, r"`infusion.beta` must have a value to try, but is empty\."),
+        ({"beta": []}, r"`infusion.beta` must have a value, but is empty\."),
         ({"neighbors": 0}, r"`infusion.neighbors` must be an integer >= 1, but is 0\."),
         ({"side": "neither"}, r"`infusion.side` must be one of both, query, but is 'neither'\."),
         ({"metric": "dot"}, r"`infusion.metric` must be one of cosine, euclidean, but is 'dot'\."),

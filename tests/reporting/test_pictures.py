@@ -9,12 +9,15 @@ import torch
 
 pytest.importorskip("matplotlib")
 
+from mohone.core.config import compose_plain
+from mohone.experiment.job import run_job
 from mohone.figure import main
 from mohone.reporting.pictures.barbell import barbell_figure
 from mohone.reporting.pictures.gains import degree_figure, grid_figure, scale_figure, strength_figure
 from mohone.reporting.pictures.maps import map_figure, principal_axes
 from tests.experiment.test_loggers import QUIET, read_run
-from tests.helpers.commands import TINY, mohone
+from tests.helpers.commands import TINY
+from tests.helpers.graphs import BASE, write_folder
 from tests.reporting.made_up import result
 
 
@@ -130,12 +133,13 @@ def test_a_figure_can_go_to_wandb(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    ran = mohone(tmp_path, *TINY, "infusion.beta=[0.2]", "hydra.run.dir=job")
-    assert ran.returncode == 0, ran.stderr
-    (tmp_path / "labels.tsv").write_text("virus\tA Virus\n", encoding="utf-8")
+    write_folder(tmp_path / "D", BASE)
+    data = ["dataset=folder", f"dataset.path={tmp_path}/D", f"store_dir={tmp_path}/store"]
+    run_job(compose_plain([*TINY, *data, "infusion.beta=[0.2]"]), tmp_path / "job")
+    (tmp_path / "labels.tsv").write_text("a\tAn A\n", encoding="utf-8")
     job = str(tmp_path / "job")
     for arguments in (
-        ["map", job, "--entity", "A Virus", "--labels", str(tmp_path / "labels.tsv")],
+        ["map", job, "--entity", "An A", "--labels", str(tmp_path / "labels.tsv")],
         ["grid", job],
         ["degree", job],
         ["barbell"],
@@ -151,7 +155,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     result = json.loads((tmp_path / "job/result.json").read_text())
     result["config"]["store_dir"] = None  # As in a copy by `make paper`.
     (tmp_path / "job/result.json").write_text(json.dumps(result))
-    assert main(["map", job, "--entity", "A Virus", "--out", str(tmp_path / "s.png")]) == 1
+    assert main(["map", job, "--entity", "An A", "--out", str(tmp_path / "s.png")]) == 1
     said = capsys.readouterr().err
     for sentence in (
         "has none for this figure",

@@ -2,17 +2,22 @@
 
 import csv
 import io
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from collect_results import main as collect
-from mohone.report import main
+from mohone.report import FORMS, main
 from mohone.reporting.formats import rows_of, to_csv, to_latex
 from mohone.reporting.groups import group_results
 from mohone.reporting.results import read_results
 from mohone.reporting.tables import main_table
 from tests.reporting.made_up import found, result
+
+REPORT = [sys.executable, "-m", "mohone.report"]
 
 
 def test_the_rows_of_csv_and_json_are_the_results(tmp_path: Path) -> None:
@@ -88,3 +93,47 @@ def test_results_are_collected_without_the_machines_paths(tmp_path: Path) -> Non
         "dataset": {"name": "umls", "path": None},
         "seed": 0,
     }
+
+
+def test_every_form_is_told_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["--help"])
+    said = " ".join(capsys.readouterr().out.split())
+    assert all(f"{name}: {form.about}" in said for name, form in FORMS.items())
+
+
+def test_names_of_every_kind_stay_in_their_cell(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib")
+    odd = "a|b/c\nd_{$x$}~^\\"
+    found(tmp_path / "in", result(odd, dataset={"name": odd}), result(odd, "struct", dataset={"name": odd}))
+    assert main([str(tmp_path / "in"), "--format", "markdown"]) == 0
+    rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")]
+    assert {len(line.replace(r"\|", "").split("|")) for line in rows[:4]} == {15}
+    assert r"a\|b/c d_{$x$}~^" in rows[2]
+    (table, *_) = [main_table(each, "typed", "mrr") for each in group_results(read_results([tmp_path]))]
+    row = to_latex([table]).splitlines()[7]
+    assert r"d\_\{\$x\$\}\textasciitilde{}\textasciicircum{}\textbackslash{} & 30.0" in row
+    assert main([str(tmp_path / "in"), "--format", "png", "--out", str(tmp_path / "out")]) == 0
+    assert len(list((tmp_path / "out").glob("*.png"))) == 2
+
+
+def test_what_the_terminal_cannot_show_is_escaped(tmp_path: Path) -> None:
+    found(tmp_path, result(dataset={"name": "Łódź\udcff"}))
+    plain = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    ran = subprocess.run(
+        [*REPORT, str(tmp_path)], capture_output=True, text=True, env=plain, timeout=60, check=True
+    )
+    assert ran.stderr == ""
+    assert r"| \u0141\xf3d\u017a\udcff " in ran.stdout
+
+
+def test_a_reader_who_has_left_is_no_error(tmp_path: Path) -> None:
+    """As `mohone.report ... | head -3` may find it."""
+    found(tmp_path, result())
+    reader, writer = os.pipe()
+    os.close(reader)
+    ran = subprocess.run(
+        [*REPORT, str(tmp_path)], stdout=writer, stderr=subprocess.PIPE, timeout=60, check=False
+    )
+    os.close(writer)
+    assert (ran.returncode, ran.stderr) == (0, b"")

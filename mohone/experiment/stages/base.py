@@ -114,7 +114,7 @@ def save_weights(model: nn.Module, folder: Path) -> None:
     torch.save({name: table.cpu() for name, table in model.state_dict().items()}, folder / WEIGHTS)
 
 
-def load_weights(model: KGEModel, trained: Trained, stage: Stage) -> KGEModel:
-    """Read the weights into a model, on the trainers' device."""
+def load_weights(model: KGEModel, trained: Trained, device: torch.device) -> KGEModel:
+    """Read the weights into a model, on a device."""
     model.load_state_dict(torch.load(trained.folder / WEIGHTS, weights_only=True, map_location="cpu"))
-    return model.to(stage.plan.trainers.device)
+    return model.to(device)

@@ -55,7 +55,7 @@ class BaselineStage(Stage):
 
     def read(self, trained: Trained) -> KGEModel:
         """The trained model, on the trainers' device."""
-        return load_weights(self.new_model(), trained, self)
+        return load_weights(self.new_model(), trained, self.plan.trainers.device)
 
     @property
     def progress_file(self) -> Path:

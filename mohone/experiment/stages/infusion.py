@@ -6,9 +6,11 @@ import copy
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import torch
 from pytorch_lightning.callbacks import Callback
 
 from mohone.core.config import Plain
+from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.experiment.stages.base import Stage, Trained, load_weights, save_weights, train_model
 from mohone.experiment.stages.baseline import BaselineStage
 from mohone.experiment.stages.network import NetworkStage
@@ -50,15 +52,11 @@ class InfusionStage(Stage):
         """Infuse the baseline."""
         assert self.plan.infusion is not None
 
-        def retrain(
-            model: KGEModel, callback: Callback, *, lr_factor: float, max_epochs: int, patience: int
-        ) -> Plain:
-            training = self.plan.training.for_retraining(lr_factor, max_epochs, patience)
-            more = {"callbacks": (callback,), "from_start": True}
-            return train_model(self, model, training, runner.validation, **more)
-
         model, notes = self.plan.infusion.fit(
-            runner.read(self.baseline), runner.read(self.network), runner.validation, retrain
+            runner.read(self.baseline),
+            runner.read(self.network),
+            runner.validation,
+            _Retrain(self, runner.validation),
         )
         save_weights(model, folder)
         return notes
@@ -67,4 +65,20 @@ class InfusionStage(Stage):
         """The infused model, on the trainers' device."""
         assert self.plan.infusion is not None
         model = self.plan.infusion.rebuild(self.baseline.new_model(), trained.notes, self.kg)
-        return load_weights(model, trained, self)
+        device = torch.device("cpu") if self.plan.infusion.on_cpu else self.plan.trainers.device
+        return load_weights(model, trained, device)
+
+
+class _Retrain:
+    """See `mohone.infusion.base.Retrain`."""
+
+    def __init__(self, stage: InfusionStage, validation: LinkPrediction) -> None:
+        self.stage, self.validation = stage, validation
+        self.inverse_temperature = stage.plan.training.objective.inverse_temperature
+
+    def __call__(
+        self, model: KGEModel, callback: Callback, *, lr_factor: float, max_epochs: int, patience: int
+    ) -> Plain:
+        training = self.stage.plan.training.for_retraining(lr_factor, max_epochs, patience)
+        more = {"callbacks": (callback,), "from_start": True}
+        return train_model(self.stage, model, training, self.validation, **more)

@@ -1,0 +1,115 @@
+"""Where each value of a configuration comes from: the file that said it last, or the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import reduce
+from operator import getitem
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hydra import compose, initialize_config_dir
+from hydra._internal.config_loader_impl import ConfigLoaderImpl
+from hydra._internal.defaults_list import create_defaults_list
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.override_parser.types import Override
+from hydra.errors import HydraException
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from mohone.core.errors import ConfigError
+from mohone.experiment.configuration import to_plain
+from mohone.experiment.hydra_errors import explain
+from mohone.experiment.keys import full_keys
+from mohone.experiment.recipes import CONF
+
+COMMAND_LINE = "command line"
+_Said = Iterator[tuple[str, Any]]  # Keys with dots between their parts, and what they are set to.
+
+
+class Setting(NamedTuple):
+    """A key of a configuration, its value, and who set it.
+
+    Attributes:
+        key: with dots between its parts.
+        value: resolved.
+        origin: a file, with the key that it refers to if the value is that of another; or the command line.
+    """
+
+    key: str
+    value: Any
+    origin: str
+
+
+def settings_of(arguments: list[str], folder: Path | None = None) -> list[Setting]:
+    """All keys that a job would have, in their order.
+
+    Args:
+        arguments: `GROUP=CHOICE` and `KEY=VALUE`, short keys among them.
+        folder: of the user's own configuration files (`--config-dir`).
+
+    Raises:
+        ConfigError: a setting that cannot be.
+    """
+    overrides = full_keys(arguments)
+    if folder is not None:
+        overrides.append(f"hydra.searchpath=['file://{folder.absolute()}']")
+    try:
+        with initialize_config_dir(version_base="1.3", config_dir=str(CONF)):
+            composed = compose("config", overrides)
+            origins = {key: origin for origin, said in _sources(overrides) for key, _ in said}
+    except (HydraException, OmegaConfBaseException) as error:
+        raise ConfigError(explain(error)) from None
+    plain = to_plain(composed, {})
+    return [
+        Setting(key, reduce(getitem, key.split("."), plain), _origin(origins, key, raw))
+        for key, raw in _leaves(composed)
+    ]
+
+
+def _origin(origins: dict[str, str], key: str, raw: Any) -> str:
+    """Who set a key: itself, or what it is a part of."""
+    at = key
+    while at not in origins:
+        at = at.rpartition(".")[0]
+    return origins[at] + (f", {raw}" if isinstance(raw, str) and "${" in raw else "")
+
+
+def _sources(overrides: list[str]) -> Iterator[tuple[str, _Said]]:
+    """The files that Hydra composes, in the order in which it merges them, then the command line.
+
+    Hydra has no public way to ask for them: this is what its `ConfigLoaderImpl.load_configuration` does,
+    file by file, and the only place that knows Hydra's internals.
+    """
+    loader = GlobalHydra.instance().config_loader()
+    assert isinstance(loader, ConfigLoaderImpl)
+    parsed, repository = loader._parse_overrides_and_create_caching_repo("config", overrides)
+    listed = create_defaults_list(repository, "config", parsed, prepend_hydra=True, skip_missing=False)
+    for default in listed.defaults:
+        loaded = loader._load_single_config(default, repository)
+        if loaded.provider != "hydra":
+            yield _file(loaded.path, str(default.config_path)), _leaves(loaded.config)
+    for override in listed.config_overrides:
+        yield COMMAND_LINE, _typed(override)
+
+
+def _file(source: str, path: str) -> str:
+    """A file's name: from `conf` on for ours, whole for the user's."""
+    folder = Path(source.removeprefix("file://"))
+    return str((Path("conf") if folder == CONF else folder) / f"{path}.yaml")
+
+
+def _typed(override: Override) -> _Said:
+    """What an override sets."""
+    value = OmegaConf.create({"value": None if override.is_delete() else override.value()})
+    for key, each in _leaves(value):
+        yield f"{override.key_or_group}{key.removeprefix('value')}", each
+
+
+def _leaves(node: Any, prefix: str = "") -> _Said:
+    """The keys of a configuration that have a value; a list is one, so is an empty group."""
+    for key, value in node.items_ex(resolve=False):
+        if isinstance(value, DictConfig) and not value._is_none() and len(value):
+            yield from _leaves(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value

@@ -1,0 +1,188 @@
+"""Infusion of the score: what the network says of a candidate is weighed beside what the model says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from mohone.core.errors import ConfigError, require_bool, require_choice, require_int
+from mohone.core.nearest import METRICS, check_nearest
+from mohone.data import KnowledgeGraph
+from mohone.evaluation.link_prediction import LinkPrediction
+from mohone.evidence.answers import Answers
+from mohone.evidence.contexts import Contexts
+from mohone.evidence.expert import Expert
+from mohone.evidence.facts import facts_of
+from mohone.evidence.fit import FIT_ON, fit_evidence
+from mohone.evidence.frequency import Frequency
+from mohone.evidence.heat import Heat
+from mohone.evidence.linked import Linked
+from mohone.evidence.model import EvidenceModel
+from mohone.evidence.neighbors import Neighbors, check_weights, random_neighbors, weigh
+from mohone.evidence.paths import Paths
+from mohone.evidence.votes import Votes
+from mohone.infusion.base import Infusion, NetworkSpace, Notes, Retrain
+from mohone.infusion.retrofitting import Retrofit
+from mohone.infusion.sentences import sentences
+from mohone.kge import KGEModel
+
+EXPERTS: dict[str, type[Expert]] = {
+    "votes": Votes,
+    "answers": Answers,
+    "heat": Heat,
+    "paths": Paths,
+    "contexts": Contexts,
+    "frequency": Frequency,
+    "linked": Linked,
+}
+FIRST = ("none", "retrofit")
+USUAL = ("votes", "answers", "heat", "paths", "contexts", "frequency")
+
+
+@dataclass(frozen=True)
+class Evidence(Infusion):
+    """Mix the model's score with what experts say of a candidate, by weights fitted on validation.
+
+    `score' = w_r0 score + sum_i w_ri x_i`, see `mohone.evidence`. Validation chooses by cross-validation
+    between the model alone, one weight for all relations, and weights by relation and side.
+
+    Attributes:
+        experts: names of `EXPERTS`, or experts made.
+        neighbors: of an entity in network space, who vote.
+        weights: of neighbours: `even`, or by `cosine`.
+        metric: `cosine` or `euclidean`, how near network embeddings are.
+        random: are neighbours drawn by lot instead? The control of what the network embedding knows.
+        first: what comes before: `none`, or `retrofit` with its usual settings.
+        scales: of the heat kernel.
+        longest: walk of `paths`; `auto`: 3 where a node has less than 8 neighbours on average, else 2.
+        candidates: of each query, the model's best, that weights are fitted on.
+        penalty: of a relation's own weights, or several, of which cross-validation chooses.
+        folds: of the cross-validation.
+        fit_on: `valid`, or `train`: on a twentieth of the training triples, held out meanwhile.
+        seed: of what is sampled: heads that paths are counted from, folds, neighbours drawn by lot.
+    """
+
+    on_cpu: ClassVar[bool] = True
+
+    experts: Sequence[str | Expert] = USUAL
+    neighbors: int = 20
+    weights: str = "even"
+    metric: str = "cosine"
+    random: bool = False
+    first: str = "none"
+    scales: Sequence[float] = (1.0, 5.0)
+    longest: int | str = "auto"
+    candidates: int = 200
+    penalty: float | Sequence[float] = 25.0
+    folds: int = 5
+    fit_on: str = "valid"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        require_int("infusion.neighbors", self.neighbors, 1)
+        check_weights(self.weights)
+        require_choice("infusion.metric", self.metric, METRICS)
+        require_bool("infusion.random", self.random)
+        require_choice("infusion.first", self.first, FIRST)
+        require_choice("infusion.fit_on", self.fit_on, FIT_ON)
+        require_int("infusion.candidates", self.candidates, 2)
+        require_int("infusion.folds", self.folds, 2)
+        require_int("infusion.seed", self.seed, 0)
+        if not self.experts:
+            raise ConfigError("`infusion.experts` must have one at least, but is empty.")
+        self._new_experts()  # Only to check them.
+
+    @property
+    def is_control(self) -> bool:  # type: ignore[override]
+        """With neighbours by lot, or without any expert on the network, it measures another's gain."""
+        return self.random or list(self.experts) == ["frequency"]
+
+    def check(self, n_nodes: int, n_processes: int) -> None:  # noqa: ARG002
+        """Can neighbours be found?"""
+        if not self.random:
+            check_nearest(n_nodes)
+
+    def fit(
+        self, model: KGEModel, space: NetworkSpace, validation: LinkPrediction, retrain: Retrain
+    ) -> tuple[KGEModel, Notes]:
+        """Let experts learn from the training triples, and fit their weights."""
+        before: Notes = {}
+        baseline = validation.mrr(model)
+        if self.first == "retrofit":
+            model, before = Retrofit().fit(model, space, validation, retrain)
+        neighbors, recall = self._neighbors(space)
+        evidence, notes = fit_evidence(
+            model.cpu(),
+            validation.kg,
+            neighbors,
+            self._new_experts(),
+            inverse_temperature=retrain.inverse_temperature,
+            n_candidates=self.candidates,
+            penalty=self.penalty,
+            folds=self.folds,
+            seed=self.seed,
+            fit_on=self.fit_on,
+            description="evidence",
+        )
+        valid_mrr = notes["cross_validated_mrr"][notes["mode"]]
+        selection = {
+            "chosen": self._chosen(notes),
+            "kept": notes["mode"] != "none" or bool(before and before["selection"]["kept"]),
+            "valid_mrr_baseline": baseline,
+            "valid_mrr_infused": valid_mrr,
+            **notes,
+        }
+        if before:
+            selection["first"] = before["selection"]
+        return evidence, {"selection": selection, "valid_mrr": valid_mrr, "neighbor_recall": recall}
+
+    def rebuild(self, model: KGEModel, notes: Notes, kg: KnowledgeGraph) -> KGEModel:
+        """The model, perhaps with a known side of its own, and experts that know the training triples."""
+        if "first" in notes["selection"]:
+            model = Retrofit().rebuild(model, {"selection": notes["selection"]["first"]}, kg)
+        evidence = EvidenceModel(model, self._new_experts(), notes["selection"]["inverse_temperature"])
+        evidence.attach(facts_of(kg))
+        return evidence
+
+    def parts(self, model: KGEModel) -> dict[str, KGEModel]:
+        """The model with the frequency of answers alone, which is no network's."""
+        return {**model.parts} if isinstance(model, EvidenceModel) else {}
+
+    def why(
+        self, model: KGEModel, kg: KnowledgeGraph, side: str, query: tuple[int, int], answer: int
+    ) -> list[str]:
+        """The model's share and each expert's, with neighbours, paths and contexts by name."""
+        if not isinstance(model, EvidenceModel):
+            return []
+        return sentences(model.explain(side, *query, answer), kg)
+
+    def _neighbors(self, space: NetworkSpace) -> tuple[Neighbors, float]:
+        """Who votes, and the recall of the search for them."""
+        if self.random:
+            n = space.network.n_nodes
+            return weigh(random_neighbors(n, self.neighbors, self.seed, space.network.isolated)), 1.0
+        nearest = space.nearest(self.neighbors, self.metric)
+        return weigh(nearest.rows, space.vectors if self.weights == "cosine" else None), nearest.recall
+
+    def _new_experts(self) -> list[Expert]:
+        arguments: dict[str, dict[str, Any]] = {
+            "heat": {"scales": tuple(self.scales)},
+            "paths": {"longest": self.longest},
+        }
+        made = []
+        for each in self.experts:
+            if isinstance(each, Expert):
+                made.append(each)
+                continue
+            name = require_choice("infusion.experts", each, tuple(EXPERTS))
+            made.append(EXPERTS[name](**arguments.get(name, {})))
+        return made
+
+    @staticmethod
+    def _chosen(notes: Notes) -> str:
+        return {
+            "none": "no evidence",
+            "one_weight": "evidence, one weight for all relations",
+            "by_relation": "evidence, weights by relation",
+        }[notes["mode"]]

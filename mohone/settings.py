@@ -1,0 +1,43 @@
+"""`python -m mohone.settings [GROUP=CHOICE KEY=VALUE ...]`: a job's settings, and the file that set each."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from mohone.core.errors import MohoneError
+from mohone.experiment.origins import settings_of
+
+_WIDTH = 24  # Of values; longer ones are as long as they are.
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command line; the exit code is 1 if there is no such job."""
+    parser = argparse.ArgumentParser(prog="python -m mohone.settings", description=__doc__)
+    parser.add_argument("settings", nargs="*", help="as of `mohone.run`: recipe=strong training.lr=0.1")
+    parser.add_argument("--config-dir", type=Path, help="a folder of configuration files of your own")
+    given = parser.parse_intermixed_args(arguments)
+    try:
+        found = settings_of(given.settings, given.config_dir)
+    except MohoneError as error:
+        print(error, file=sys.stderr)
+        return 1
+    columns = [(each.key, _shown(each.value)) for each in found]
+    keys = max(len(key) for key, _ in columns)
+    for (key, value), each in zip(columns, found, strict=True):
+        print(f"{key:{keys}}  {value:{_WIDTH}}  {each.origin}")
+    return 0
+
+
+def _shown(value: Any) -> str:
+    """A value as one types it."""
+    if isinstance(value, str) and value and value.isprintable():
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
