@@ -1,5 +1,6 @@
 """What only processes have: signals, a locale, children that train a part of each batch."""
 
+import signal
 import subprocess
 import sys
 import time
@@ -59,15 +60,60 @@ def test_two_processes_in_a_sweep(tmp_path: Path, capfd: pytest.CaptureFixture[s
     assert not ran.stderr + capfd.readouterr().err  # Nor do the processes that they start say anything.
 
 
-def test_a_terminated_job_does_not_look_like_a_success(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "mohone.run", "netemb.min_steps=1000000", "hydra.run.dir=here"]
-    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "mohone.run", *arguments]
+    return subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, bufsize=1
+    )
+
+
+def wait_for(process: subprocess.Popen[str], line: str) -> None:
     assert process.stdout is not None
-    while "netemb: training" not in process.stdout.readline():
+    while line not in process.stdout.readline():
         assert process.poll() is None
+
+
+def test_ctrl_c_in_a_sweep_leaves_the_table_of_the_jobs_that_ended(tmp_path: Path) -> None:
+    sweep = ["-m", "netemb=shnb", "netemb.min_steps=5,1000000", "netemb.min_epochs=1", *TINY[:3]]
+    process = start(tmp_path, *sweep, "hydra.sweep.dir=sweep")
+    wait_for(process, "sweep: 1 of 2 jobs ended")
+    wait_for(process, "netemb: training")
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in out + err
+    assert err.startswith(
+        "Interrupted. The same command goes on: mohone -m netemb=shnb netemb.min_steps=5,1000000 "
+    )
+    assert len(err.splitlines()) == 1
+    assert out.count("| umls") == 2
+    assert [job["status"] for job in results(tmp_path)] == ["ok", "interrupted"]
+
+
+def test_a_reader_that_leaves_ends_no_job(tmp_path: Path) -> None:
+    process = start(tmp_path, "netemb=none", *TINY[:3], "hydra.run.dir=here")
+    wait_for(process, "umls: 135 entities")
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    assert process.wait(timeout=60) == 0
+    assert process.stderr.read() == ""
+    assert [job["status"] for job in results(tmp_path)] == ["ok"]
+
+
+def test_a_terminated_job_does_not_look_like_a_success(tmp_path: Path) -> None:
+    process = start(tmp_path, "netemb.min_steps=1000000", "hydra.run.dir=here")
+    wait_for(process, "netemb: training")
     time.sleep(3)  # Into the fit, where Lightning handles the signal.
     process.terminate()
-    assert process.wait(timeout=60) != 0
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 143
+    assert "Traceback" not in out + err
+    assert err == (
+        "Interrupted. The same command goes on: mohone netemb.min_steps=1000000 hydra.run.dir=here\n"
+    )
+    (result,) = results(tmp_path)
+    assert result["status"] == "interrupted"
     assert list((tmp_path / "outputs/store/netemb").glob("*.part-*")) == []
 
 
