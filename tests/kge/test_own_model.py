@@ -11,7 +11,7 @@ from mohone.core.errors import ConfigError
 from mohone.data import KnowledgeGraph
 from mohone.kge.base import KGEModel, Query, normal_table
 from mohone.training import KvsAll, NegativeSampling, Objective, OneVsAll
-from tests.training.test_fit import settings, train
+from tests.helpers.training import settings, train
 
 
 class Saturating(KGEModel):
@@ -38,19 +38,19 @@ class Saturating(KGEModel):
         return -torch.tanh(self.entity[head] + self.relation[relation] - self.entity[tail]).square().sum(1)
 
 
-NODE = {"_target_": f"{__name__}.Saturating", "name": "saturating", "dim": 8, "reciprocal": True}
+NODE = {"_target_": f"{__name__}.Saturating", "_partial_": True, "dim": 8, "reciprocal": True}
 
 
 @pytest.mark.parametrize("objective", [NegativeSampling(3, n3=0.1), OneVsAll(l2=0.1), KvsAll(dura=0.1)])
 def test_it_is_built_and_trained(umls: KnowledgeGraph, objective: Objective) -> None:
     few = dataclasses.replace(umls, train=umls.train[::10])
     torch.manual_seed(0)
-    model: KGEModel = build("kge_model", NODE, n_entities=umls.n_entities, n_relations=umls.n_relations)
+    model: KGEModel = build("kge_model", NODE)(n_entities=umls.n_entities, n_relations=umls.n_relations)
     before = [table.detach().clone() for table in model.parameters()]
     train(few, model, objective, settings(max_epochs=1))
     assert not any(torch.equal(*pair) for pair in zip(before, model.parameters(), strict=True))
 
 
 def test_its_keys_are_checked() -> None:
-    with pytest.raises(ConfigError, match=r"`kge_model\.norm` must be one of dim, name, reciprocal, but is "):
-        build("kge_model", {**NODE, "norm": 2}, n_entities=3, n_relations=2)
+    with pytest.raises(ConfigError, match=r"`kge_model\.norm` must be one of n_entities, n_relations, dim, "):
+        build("kge_model", {**NODE, "norm": 2})

@@ -13,7 +13,7 @@ from mohone.graph.barbell import barbell
 from mohone.graph.network import Network
 from mohone.netemb import DeepWalk, Node2Vec, SharedNeighborhood, StructuralRole
 from mohone.netemb.exact import ExactObjective
-from mohone.netemb.learn import LearnSettings, learn
+from mohone.netemb.learn import Learner, learn
 from mohone.netemb.neighborhood import Neighborhood
 from mohone.netemb.rows import NeighborRows
 from mohone.netemb.sampled import PairBatch, PairBatches, SampledObjective, adagrad_step
@@ -21,7 +21,7 @@ from tests.helpers.graphs import network_of
 from tests.helpers.training import trainer
 from tests.netemb.test_neighborhoods import rows_of
 
-QUICK = LearnSettings(
+QUICK = Learner(
     dim=8,
     objective="exact",
     lr=0.05,
@@ -36,7 +36,7 @@ QUICK = LearnSettings(
 SAMPLED = replace(QUICK, objective="sampled")
 
 
-def embed(network: Network, neighborhood: Neighborhood, settings: LearnSettings = QUICK) -> torch.Tensor:
+def embed(network: Network, neighborhood: Neighborhood, settings: Learner = QUICK) -> torch.Tensor:
     torch.manual_seed(0)
     return learn(network, neighborhood, trainer, settings, seed=0)[0]
 
@@ -78,7 +78,7 @@ EVERY = [SharedNeighborhood(5.0), StructuralRole(5.0), Node2Vec(2.0, 0.5), DeepW
 
 @pytest.mark.parametrize("settings", [QUICK, SAMPLED])
 @pytest.mark.parametrize("neighborhood", EVERY)
-def test_small_graphs_have_finite_rows(neighborhood: Neighborhood, settings: LearnSettings) -> None:
+def test_small_graphs_have_finite_rows(neighborhood: Neighborhood, settings: Learner) -> None:
     for n, edges in ((4, [(0, 1), (1, 2), (0, 2)]), (2, [(0, 1)]), (3, [])):
         vectors = embed(network_of(n, *edges), neighborhood, replace(settings, min_steps=3))
         assert vectors.shape == (n, 8)
@@ -86,7 +86,7 @@ def test_small_graphs_have_finite_rows(neighborhood: Neighborhood, settings: Lea
 
 
 @pytest.mark.parametrize("settings", [QUICK, SAMPLED])
-def test_same_seed_same_vectors(umls_network: Network, settings: LearnSettings) -> None:
+def test_same_seed_same_vectors(umls_network: Network, settings: Learner) -> None:
     first = embed(umls_network, Node2Vec(), settings)
     assert torch.equal(embed(umls_network, Node2Vec(), settings), first)
     n_threads = torch.get_num_threads()
