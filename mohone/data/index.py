@@ -78,6 +78,18 @@ class GroupIndex:
         return dict(zip(self.keys.tolist(), pairwise(ends), strict=True))
 
 
+def mask_of(ids: Tensor, n: int) -> Tensor:
+    """`(n,)` of bool: is the number among these ids, of whatever shape?
+
+    Example:
+        >>> mask_of(torch.tensor([[0, 2], [2, 0]]), 4)
+        tensor([ True, False,  True, False])
+    """
+    mask = torch.zeros(n, dtype=torch.bool)
+    mask[ids.flatten()] = True
+    return mask
+
+
 def expand_ranges(start: Tensor, counts: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
     """The slices `values[start[i]:start[i] + counts[i]]` laid end to end, and the row of each element."""
     rows = torch.arange(len(start), device=start.device).repeat_interleave(counts)

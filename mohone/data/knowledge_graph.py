@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from mohone.core.errors import DataError
-from mohone.data.index import GroupIndex
+from mohone.data.index import GroupIndex, mask_of
 from mohone.data.load_report import LoadReport, report_loading
 from mohone.data.reading import NamedTriple, TripleFile
 
@@ -66,15 +66,12 @@ class KnowledgeGraph:
     @cached_property
     def seen_entities(self) -> Tensor:
         """`(n_entities,)` of bool: is it in a training triple?"""
-        seen = torch.zeros(self.n_entities, dtype=torch.bool)
-        seen[self.train[:, [0, 2]].flatten()] = True
-        return seen
+        return mask_of(self.train[:, [0, 2]], self.n_entities)
 
     @cached_property
     def unseen_relations(self) -> frozenset[int]:
         """Those that no training triple has: of their types nothing is known."""
-        seen = set(self.train[:, 1].unique().tolist())
-        return frozenset(relation for relation in range(self.n_relations) if relation not in seen)
+        return frozenset((~mask_of(self.train[:, 1], self.n_relations)).nonzero().flatten().tolist())
 
     def answers(self, side: str, *splits: str) -> GroupIndex:
         """The known answers on `side` of each query in these splits, by `query_keys`."""
