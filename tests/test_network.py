@@ -47,7 +47,10 @@ def test_triples_and_the_order_of_lines_give_the_same(edges: Path, tmp_path: Pat
     [
         (["--export", "o.csv"], "The file's ending must be one of .npz, .safetensors, .txt, but is '.csv'."),
         (["--export", "o.npz", "netemb=none"], "`netemb` must be a network embedding, but is none."),
-        (["--export", "o.npz", "netemb=nosuch"], "Could not find 'netemb/nosuch'"),
+        (
+            ["--export", "o.npz", "netemb=nosuch"],
+            "`netemb` must be one of deepwalk, node2vec, none, shnb, struct, but is 'nosuch'.",
+        ),
         (["--export", "o.npz", "netemb.dimm=3"], "dimm"),
         (["--export", "o.npz", "netemb.scale=[]"], "`netemb.scale` must have a value, but is empty."),
         (["--export", "o.npz", "graph.weighting=sum"], "`network.weighting` must be one of binary, count"),

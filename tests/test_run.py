@@ -1,4 +1,4 @@
-"""The command line as a user types it: real commands in new processes."""
+"""The command line as a user types it; a few commands run in new processes, most in this one."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.commands import TINY, mohone, results, without_times
+from tests.helpers.commands import TINY, mohone, mohone_process, results, without_times
 from tests.helpers.graphs import BASE, write_folder
 
 
@@ -125,7 +125,7 @@ def test_a_failing_job_lets_the_others_run(tmp_path: Path) -> None:
         (["-m", "kge_model=transe,nosuch"], "`kge_model` must be one of analogy, complex,"),
         (["kge_model.dimm=3"], "`kge_model.dimm` must be one of dim, "),
         (["+kge_model.dimm=3"], "`kge_model.dimm` must be one of dim, "),
-        (["dim=0"], "`kge_model.dim` must be an integer >= 1, but is 0."),
+        (["dim=0"], "`dim` must be an integer >= 1, but is 0."),
         (["netemb=node2vec", "netemb.p=0"], "`netemb.p` must be > 0, but is 0."),
         (["netemb.objective=some"], "`netemb.objective` must be one of auto, exact, sampled, but is 'some'."),
         (["graph.weighting=sum"], "`network.weighting` must be one of binary, count, but is 'sum'."),
@@ -138,8 +138,8 @@ def test_a_failing_job_lets_the_others_run(tmp_path: Path) -> None:
         (["netemb.scale=0"], "`netemb.scale` must be > 0, but is 0."),
         (["kge_model.reciprocal=no"], "`kge_model.reciprocal` must be true or false, but is 'no'."),
         (["progress=no"], "`progress` must be true or false, but is 'no'."),
-        (["+sed=7"], "`sed` must be one of dataset, kge_model"),
-        (["+logger.foo=1"], "`logger.foo` must be one of "),
+        (["+sed=7"], "`sed` must be one of seed, dataset, kge_model"),
+        (["+logger.foo=1"], "`logger.foo` must be left out, for there is no key here"),
         (["dim=${nosuch}"], "nosuch"),
         (["trainer.devices=2"], "`trainer.strategy` must be a ddp_spawn one with 2 devices, but is 'auto'"),
         (["store_dir=/dev/null"], "`store_dir` must be a folder that can be written, but /dev/null is not"),
@@ -164,7 +164,7 @@ def test_faults_end_in_one_sentence_before_any_work(
 
 def test_two_processes_in_a_sweep(tmp_path: Path) -> None:
     every = ["trainer=ddp", "netemb=none", "training=k_vs_all", *TINY[:3]]
-    ran = mohone(tmp_path, "-m", "kge_model=distmult,rescal", "dataset=kinships", *every)
+    ran = mohone_process(tmp_path, "-m", "kge_model=distmult,rescal", "dataset=kinships", *every)
     assert ran.returncode == 0, ran.stderr
     assert [job["status"] for job in results(tmp_path)] == ["ok", "ok"]
     assert not ran.stderr.strip(), ran.stderr
@@ -220,7 +220,7 @@ def test_names_of_any_script_in_a_plain_locale(tmp_path: Path) -> None:
         for split, lines in BASE.items()
     }
     write_folder(tmp_path / "D", lines)
-    ran = mohone(tmp_path, "dataset=folder", "dataset.path=D", *TINY, LC_ALL="C", PYTHONUTF8="0")
+    ran = mohone_process(tmp_path, "dataset=folder", "dataset.path=D", *TINY, LC_ALL="C", PYTHONUTF8="0")
     assert ran.returncode == 0, ran.stderr
 
 

@@ -24,9 +24,22 @@ def check_known(prefix: str, given: Collection[str], known: Collection[str]) -> 
     """
     for key in given:
         if key not in known:
-            near = difflib.get_close_matches(key, known, n=len(known), cutoff=0.6)
-            keys = ", ".join([*near, *(each for each in known if each not in near)])
-            raise ConfigError(f"`{prefix}{key}` must be one of {keys}, but is none of them.")
+            if not known:
+                raise ConfigError(
+                    f"`{prefix}{key}` must be left out, for there is no key here, but is given."
+                )
+            raise ConfigError(f"`{prefix}{key}` must be one of {nearest(key, known)}, but is none of them.")
+
+
+def nearest(name: str, known: Collection[str]) -> str:
+    """All of them, those like the name first.
+
+    Example:
+        >>> nearest("lrr", ["betas", "lr"])
+        'lr, betas'
+    """
+    near = difflib.get_close_matches(name, known, n=max(1, len(known)), cutoff=0.6)
+    return ", ".join([*near, *(each for each in known if each not in near)])
 
 
 def build(path: str, node: Mapping[str, Any]) -> Any:
@@ -86,7 +99,7 @@ def arguments_of(target: Any) -> dict[str, Any] | None:
     """
     found: dict[str, Any] = {}
     classes = target.__mro__ if isinstance(target, type) else ()
-    inits = [vars(each)["__init__"] for each in classes if "__init__" in vars(each)]
+    inits = [vars(each)["__init__"] for each in classes if each is not object and "__init__" in vars(each)]
     for function in inits or [target]:
         parameters = inspect.signature(function).parameters.values()
         named = {p.name: p.default for p in parameters if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)}

@@ -32,7 +32,7 @@ def fit_evidence(
     *,
     inverse_temperature: float = 1.0,
     n_candidates: int = 200,
-    penalty: float | Sequence[float] = 25.0,
+    penalty: float | Sequence[float] = (25.0, 5.0, 1.0),
     folds: int = 5,
     seed: int = 0,
     fit_on: str = "valid",

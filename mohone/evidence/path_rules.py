@@ -10,7 +10,7 @@ from numba import njit
 from mohone.core.errors import ConfigError
 from mohone.core.parallel import Array, in_chunks
 from mohone.core.random import stream
-from mohone.evidence.contexts import MIN_HITS, PRIOR
+from mohone.evidence.companions import MIN_HITS, PRIOR
 from mohone.evidence.facts import Facts
 
 _LARGEST = 2**62

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from mohone.core.errors import require_float, require_int
 from mohone.core.parallel import Array
-from mohone.evidence.contexts import FLOOR
+from mohone.evidence.companions import log_chance
 from mohone.evidence.expert import SparseExpert
 from mohone.evidence.facts import Facts, span
 from mohone.evidence.found import Found, find, with_room
@@ -131,8 +131,8 @@ def _paths(
                 best[end] = max(best[end], confidence)
         for at in range(first, size):
             end = entities[at]
-            values[at, 0] = math.log((1.0 - math.exp(against[end]) + FLOOR) / FLOOR)
-            values[at, 1] = math.log((best[end] + FLOOR) / FLOOR)
+            values[at, 0] = log_chance(np.float32(1.0) - math.exp(np.float32(against[end])))
+            values[at, 1] = log_chance(np.float32(best[end]))
             against[end] = best[end] = 0.0
         counts[i - start] = size - first
     return counts, entities[:size], values[:size]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from hydra.errors import MissingConfigException, OverrideParseException
 from omegaconf import DictConfig
@@ -13,7 +12,7 @@ from omegaconf.errors import (
     ValidationError,
 )
 
-from mohone.core.config import first_line
+from mohone.core.config import first_line, nearest
 
 
 def explain(error: BaseException) -> str:
@@ -21,15 +20,15 @@ def explain(error: BaseException) -> str:
     for each in _chain(error):
         if isinstance(each, MissingConfigException) and each.options:
             group, _, choice = str(each.missing_cfg_file).rpartition("/")
-            return f"`{group}` must be one of {_nearest(choice, each.options)}, but is {choice!r}."
+            return f"`{group}` must be one of {nearest(choice, sorted(each.options))}, but is {choice!r}."
         if isinstance(each, OverrideParseException):
             return _unparsed(each.override)
         if isinstance(each, ConfigKeyError | ConfigAttributeError) and isinstance(
             each.parent_node, DictConfig
         ):
             key = str(each.full_key)
-            known = [str(name) for name in each.parent_node if not str(name).startswith("_")]
-            return f"`{key}` must be one of {_nearest(key.rpartition('.')[2], known)}, but is none of them."
+            known = sorted(str(name) for name in each.parent_node if not str(name).startswith("_"))
+            return f"`{key}` must be one of {nearest(key.rpartition('.')[2], known)}, but is none of them."
         if isinstance(each, ValidationError):
             return f"`{each.full_key}` must have a value of its type, but: {first_line(each)}."
     return f"The configuration must be one that can be composed, but: {first_line(error)}."
@@ -42,13 +41,6 @@ def _unparsed(override: str) -> str:
     quote = '"' if "'" not in bare else "'"
     inner = "'" if quote == '"' else '\\"'
     return f"`{override}` must have its value in quotes: type {quote}{key}={inner}{bare}{inner}{quote}."
-
-
-def _nearest(name: str, known: Iterable[str]) -> str:
-    """All of them, those like the name first."""
-    each = sorted(known)
-    near = difflib.get_close_matches(name, each, n=len(each), cutoff=0.6)
-    return ", ".join([*near, *(other for other in each if other not in near)])
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:

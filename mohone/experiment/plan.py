@@ -81,6 +81,7 @@ def make_plan(config: Plain, folder: Path) -> Plan:
         ConfigError: a value that cannot be.
     """
     check_keys(config)
+    require_int("dim", config["dim"], 1)  # Of models and networks, which would name it as theirs.
     logger: JobLogger = build("logger", config["logger"])
     infusion = _optional("infusion", config["infusion"], Infusion)
     plan = Plan(

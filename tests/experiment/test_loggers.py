@@ -82,7 +82,7 @@ def test_a_sweep_leaves_an_offline_run_for_each_job(tmp_path: Path) -> None:
         assert run["group"] == "sweeps/mine"
         assert set(run["tags"]) == {"umls", "default"}
         assert run["exit_code"] == 0
-        assert run["config"]["kge_model"]["name"] == job["kge_model"]
+        assert run["config"]["choices"]["kge_model"] == job["kge_model"]
         for which in ("baseline", "infused"):
             assert run["summary"][f"{which}/typed/mrr"] == pytest.approx(job[which]["typed"]["mrr"])
         gain = job["significance"]["filtered"]["hits@10"]["delta"]
@@ -121,8 +121,8 @@ def test_tensorboard_has_a_run_for_each_stage(tmp_path: Path) -> None:
 
 def test_what_is_not_installed_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "wandb", None)
-    groups = ("kge_model", "netemb", "infusion", "dataset")
-    config: dict[str, Any] = {group: {"name": "any"} for group in groups} | {"seed": 0, "recipe": "default"}
+    groups = ("kge_model", "netemb", "infusion", "dataset", "recipe")
+    config: dict[str, Any] = {"choices": dict.fromkeys(groups, "any"), "seed": 0}
     with pytest.raises(ConfigError, match=r"wandb must be installed \(an extra of this name\), but is not\."):
         WeightsAndBiases("mohone").open(tmp_path, config, None)
     with pytest.raises(

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from mohone.core.config import compose_plain
+from mohone.experiment.configuration import compose_plain
 from mohone.reporting.results import read_results
-from tests.helpers.commands import TINY, mohone, without_times
+from tests.helpers.commands import TINY, mohone, mohone_process, without_times
 
 SWEEP = ["-m", "experiment=table", "recipe=default,paper", "dataset=umls", "kge_model=transe,distmult"]
 SWEEP += ["netemb=shnb", "hydra.sweep.dir=sweep", *TINY]
@@ -58,7 +58,7 @@ def test_a_sweep_killed_ten_times_ends_as_an_undisturbed_one(tmp_path: Path) -> 
 
 def test_two_sweeps_in_one_folder_at_once(tmp_path: Path) -> None:
     with ThreadPoolExecutor() as pool:
-        both = list(pool.map(lambda _: mohone(tmp_path, *SWEEP), range(2)))
+        both = list(pool.map(lambda _: mohone_process(tmp_path, *SWEEP), range(2)))
     assert [ran.returncode for ran in both] == [0, 0], both
     found = ended(tmp_path / "sweep")
     assert len(found) == 4
@@ -69,7 +69,7 @@ def test_two_jobs_started_at_once_in_one_folder(tmp_path: Path) -> None:
     """As if in the same microsecond: one runs, the other refuses to write over it."""
     job = ["netemb=none", *[a for a in TINY if "netemb" not in a], "hydra.run.dir=here"]
     with ThreadPoolExecutor() as pool:
-        both = list(pool.map(lambda seed: mohone(tmp_path, *job, f"seed={seed}"), (0, 1)))
+        both = list(pool.map(lambda seed: mohone_process(tmp_path, *job, f"seed={seed}"), (0, 1)))
     assert sorted(ran.returncode for ran in both) == [0, 1]
     refused = next(ran for ran in both if ran.returncode == 1)
     assert "The folder of a job must be a new one or the same job's" in refused.stdout
@@ -81,16 +81,16 @@ def test_jobs_side_by_side_are_the_same_and_their_failures_are_told(tmp_path: Pa
     pytest.importorskip("hydra_plugins.hydra_joblib_launcher")
     few = [*SWEEP, "recipe=default"]
     two_at_once = ["hydra/launcher=joblib", "hydra.launcher.n_jobs=2", "hydra.sweep.dir=two"]
-    ran = mohone(tmp_path, *few, *two_at_once)
+    ran = mohone_process(tmp_path, *few, *two_at_once)
     assert ran.returncode == 0, ran.stderr
     one = mohone(tmp_path, *few, "store_dir=another")
     assert one.returncode == 0, one.stderr
     assert ended(tmp_path / "two") == ended(tmp_path / "sweep")
-    other = mohone(tmp_path, *few, *two_at_once, "training.lr=0.5")
+    other = mohone_process(tmp_path, *few, *two_at_once, "training.lr=0.5")
     assert other.returncode == 1
     assert other.stderr.count("must be a new one or the same job's") == 2
 
 
 def test_a_sweep_over_epochs_infuses_checkpoints_of_one_training() -> None:
-    """With a constant learning rate a shorter training is the start of a longer: see `kge/test_resume.py`."""
-    assert compose_plain(["experiment=strength"])["training"]["schedule"] == "constant"
+    """With a constant rate a shorter training is the start of a longer: see `training/test_resume.py`."""
+    assert compose_plain(["experiment=strength"])["training"]["scheduler"] is None
