@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.commands import mohone, results
+from tests.helpers.commands import mohone, mohone_process, results
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs/adding.md").read_text(encoding="utf-8")
@@ -43,7 +43,7 @@ def mine(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def ran(mine: Path) -> subprocess.CompletedProcess[str]:
     python, m, module, *arguments = shlex.split(blocks("sh")[0].replace("\\\n", ""))
     assert (python, m, module) == ("python", "-m", "mohone.run")
-    return mohone(mine, *arguments, *QUICK)
+    return mohone_process(mine, *arguments, *QUICK)
 
 
 def test_all_parts_of_the_page_meet_in_one_job(mine: Path, ran: subprocess.CompletedProcess[str]) -> None:
@@ -52,6 +52,7 @@ def test_all_parts_of_the_page_meet_in_one_job(mine: Path, ran: subprocess.Compl
     assert result["status"] == "ok"
     assert [result[group] for group in ("kge_model", "netemb", "infusion")] == ["mine"] * 3
     assert result["dataset"]["n_entities"] == 40
+    assert result["config"]["training"]["optimizer"]["lr"] == 0.02
     assert result["selection"]["chosen"] in ("a nudge", "no nudge")
     assert "goodbye after 2 epochs" in ran.stdout
 
@@ -63,7 +64,7 @@ def test_its_settings_are_told_and_the_job_is_opened_again(
     settings = mohone(mine, "--config-dir", "conf", "kge_model=mine", module="mohone.settings")
     assert f"{mine}/conf/kge_model/mine.yaml" in settings.stdout
     asked = ["here", "--relation", "divides", "--head", "7", "--top", "3", "--known"]
-    answers = mohone(mine, *asked, module="mohone.predict")
+    answers = mohone_process(mine, *asked, module="mohone.predict")
     assert len(answers.stdout.splitlines()) == 3, answers.stderr
 
 

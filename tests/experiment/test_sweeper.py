@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.commands import TINY, mohone, results
+from tests.helpers.commands import TINY, mohone_process, results
 
 ROOT = Path(__file__).parents[2]
 # Hydra finds a sweeper in the package `hydra_plugins`, wherever that is on the path. This one tries what no
@@ -66,7 +66,7 @@ def plugged(tmp_path: Path) -> Path:
 
 def test_a_sweeper_optimises_the_returned_validation_mrr(plugged: Path) -> None:
     chosen = ["--config-dir", "conf", "hydra/sweeper=toy", "training.lr=interval(0.0001, 0.1)"]
-    ran = mohone(plugged, "-m", *chosen, *TINY, "hydra.sweep.dir=sweep", PYTHONPATH=f"{ROOT}:plugins")
+    ran = mohone_process(plugged, "-m", *chosen, *TINY, "hydra.sweep.dir=sweep", PYTHONPATH=f"{ROOT}:plugins")
     tried = json.loads((plugged / "sweep/tried.json").read_text())
     assert [rate for rate, _ in tried[:3]] == [-1.0, 0.0001, 0.1]
     assert math.isnan(tried[0][1])
