@@ -58,13 +58,14 @@ def test_all_parts_of_the_page_meet_in_one_job(mine: Path, ran: subprocess.Compl
 
 
 def test_its_settings_are_told_and_the_job_is_opened_again(
-    mine: Path, ran: subprocess.CompletedProcess[str]
+    mine: Path, ran: subprocess.CompletedProcess[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.syspath_prepend(mine)
     assert ran.returncode == 0
     settings = mohone(mine, "--config-dir", "conf", "kge_model=mine", module="mohone.settings")
     assert f"{mine}/conf/kge_model/mine.yaml" in settings.stdout
     asked = ["here", "--relation", "divides", "--head", "7", "--top", "3", "--known"]
-    answers = mohone_process(mine, *asked, module="mohone.predict")
+    answers = mohone(mine, *asked, module="mohone.predict")
     assert len(answers.stdout.splitlines()) == 3, answers.stderr
 
 
