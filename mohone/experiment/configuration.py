@@ -29,6 +29,10 @@ def compose_plain(settings: list[str]) -> Plain:
 
     Raises:
         ConfigError: a setting that cannot be.
+
+    Example:
+        >>> compose_plain(["netemb=node2vec", "netemb.p=0.5"])["netemb"]["neighborhood"]["p"]
+        0.5
     """
     try:
         with initialize_config_dir(version_base="1.3", config_dir=str(CONF)):

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from hydra._internal.core_plugins.basic_sweeper import BasicSweeperConf
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.utils import JobReturn
 from hydra.experimental.callback import Callback
@@ -28,6 +29,7 @@ MARK = ".sweep"
 FAILURES: dict[str, str] = {}  # A sentence for each failed job's folder; the exit code depends on it.
 # In the environment, for the workers of a parallel launcher: how many jobs, when it began and its process.
 _SWEEP = "MOHONE_SWEEP"
+_USUAL_SWEEPER = BasicSweeperConf._target_
 
 
 def _sweep_folder(config: DictConfig) -> Path:
@@ -75,7 +77,12 @@ class SweepTable(Callback):
 
 
 def count_jobs(config: DictConfig) -> int:
-    """How many jobs a multirun has: the product of its choices, each key's last word counting."""
+    """How many jobs a multirun has: the product of its choices, each key's last word counting.
+
+    0: only the sweeper knows, which is not Hydra's usual one and chooses as it goes.
+    """
+    if config.hydra.sweeper.get("_target_", _USUAL_SWEEPER) != _USUAL_SWEEPER:
+        return 0
     params = [f"{key}={value}" for key, value in (config.hydra.sweeper.get("params") or {}).items()]
     overrides = OverridesParser.create().parse_overrides([*params, *config.hydra.overrides.task])
     choices = {
@@ -92,7 +99,7 @@ def progress_line(results: list[tuple[Path, Plain]], sweep: str, now: float) -> 
 
     Args:
         results: of the sweep's folder, where others may have theirs.
-        sweep: its number of jobs, when it began and its process.
+        sweep: its number of jobs (0: nobody knows), when it began and its process.
         now: the time.
     """
     n_jobs, start = int(sweep.split()[0]), float(sweep.split()[1])
@@ -104,7 +111,7 @@ def progress_line(results: list[tuple[Path, Plain]], sweep: str, now: float) -> 
             worked += works
             ended += works or result["status"] == "ok"
             failed += mark != ""
-    line = f"sweep: {ended} of {n_jobs} jobs ended"
+    line = f"sweep: {ended} of {n_jobs or '?'} jobs ended"
     if failed:
         line += f", {failed} of them failed"
     if worked and n_jobs > ended:
