@@ -56,8 +56,8 @@ figures: $(STAMP) ## The other pictures of outputs/paper: of TABLE, outputs/stre
 	$(FIGURE) strength "$(STRENGTH)" --out outputs/paper/strength.png
 	$(FIGURE) scale "$(SCALES)" --out outputs/paper/scale.png
 
-test: $(STAMP) ## Run the tests, in up to four processes
-	OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal
+test: $(STAMP) ## Run the tests, in up to four processes of one thread
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal
 
 bench: $(STAMP) ## Time models beside PyKEEN's on DATA/fb15k-237 (DATA=FOLDER), into outputs/bench
 	@test -d "$(DATA)/fb15k-237" || { echo "DATA must be a folder with fb15k-237 in it, but is $(DATA)."; exit 1; }

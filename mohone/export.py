@@ -8,12 +8,14 @@ import sys
 from pathlib import Path
 
 from mohone.core.errors import DataError, MohoneError
+from mohone.core.terminal import prepare_terminal
 
 _KINDS = ("model", "baseline", "network")
 
 
 def main(arguments: list[str] | None = None) -> int:
     """The command line; the exit code is 1 if nothing was written."""
+    prepare_terminal()
     parser = argparse.ArgumentParser(prog="python -m mohone.export", description=__doc__)
     parser.add_argument("job", type=Path, metavar="JOB", help="its folder")
     parser.add_argument("out", type=Path, metavar="OUT", help="OUT.npz, OUT.safetensors or OUT.txt")

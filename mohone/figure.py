@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from mohone.core.errors import DataError, MohoneError, require_choice
+from mohone.core.terminal import prepare_terminal
 from mohone.evaluation.settings import ALL_SETTINGS
 from mohone.reporting.infusions import n_neighbors
 from mohone.reporting.pictures import gains
 from mohone.reporting.plotting import save_figure
 from mohone.reporting.results import read_finished, read_results
-from mohone.reporting.terminal import show
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -101,6 +101,7 @@ def _find(entity: str, names: Sequence[str], readable: Sequence[str]) -> int:
 
 def main(arguments: list[str] | None = None) -> int:
     """The command line; the exit code is 1 if there is nothing to draw."""
+    prepare_terminal()
     given = _parser().parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     try:
@@ -116,7 +117,7 @@ def main(arguments: list[str] | None = None) -> int:
     except (MohoneError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
-    show(f"{given.out}\n")
+    print(given.out)
     return 0
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from mohone.core.config import Plain
 from mohone.core.errors import ConfigError, MohoneError, require_choice, require_int
 from mohone.core.files import check_writable
+from mohone.core.terminal import prepare_terminal
 from mohone.experiment.configuration import LAST_SEED, compose_plain
 
 _NO_DATASET = "dataset=folder"  # The usual one would suggest its own size.
@@ -17,6 +18,7 @@ _NO_DATASET = "dataset=folder"  # The usual one would suggest its own size.
 
 def main(arguments: list[str] | None = None) -> int:
     """The command line; the exit code is 1 if there is nothing to export."""
+    prepare_terminal()
     parser = argparse.ArgumentParser(prog="python -m mohone.network", description=__doc__)
     parser.add_argument("file", type=Path, help="edges (two fields a line) or triples (three), UTF-8")
     parser.add_argument("--export", type=Path, required=True, help="OUT.npz, OUT.safetensors or OUT.txt")
@@ -64,8 +66,8 @@ def _export(file: Path, out: Path, delimiter: str, config: Plain) -> None:
     pl.seed_everything(seed, verbose=False)
     vectors, notes = embedding.fit(network, TrainerFactory(config["trainer"], out.parent), seed)
     write_vectors(out, names.names, vectors)
-    loss = notes["loss"]
-    logging.info("%s objective, loss %s nats; wrote %s", notes["objective"], loss and f"{loss:.3f}", out)
+    loss = f", loss {notes['loss']:.3f} nats" if notes["loss"] is not None else ""
+    logging.info("%s objective%s; wrote %s", notes["objective"], loss, out)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from mohone.core.errors import MohoneError
 from mohone.core.files import write_text
+from mohone.core.terminal import prepare_terminal
 from mohone.evaluation.settings import ALL_SETTINGS, TESTED
 from mohone.reporting.datasets import Results
 from mohone.reporting.formats import rows_of, to_csv, to_latex, to_markdown
@@ -21,7 +22,6 @@ from mohone.reporting.pictures.bars import bar_figure
 from mohone.reporting.plotting import save_figure
 from mohone.reporting.results import read_results
 from mohone.reporting.tables import Table, tables_of
-from mohone.reporting.terminal import show
 
 
 class Request(NamedTuple):
@@ -105,11 +105,12 @@ def _draw(results: Results, setting: str, folder: Path) -> None:
             name = f"{group.dataset}-{group.recipe}-{group.training}-{setting}-{metric.replace('@', '')}"
             path = folder / f"{_UNFIT.sub('_', name)}.png"
             save_figure(bar_figure(group, setting, metric), path)
-            show(f"{path}\n")
+            print(path)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """The command line; the exit code is 1 if there is nothing to show."""
+    prepare_terminal()
     parser = _parser()
     chosen = parser.parse_args(arguments)
     if chosen.format == "png" and chosen.out is None:
@@ -129,10 +130,10 @@ def main(arguments: list[str] | None = None) -> int:
         form = FORMS[chosen.format]
         text = form.write(Request(results, chosen.setting, chosen.against == "paper"))
         if chosen.out is None:
-            show(text)
+            print(text, end="", flush=True)
         else:
             write_text(chosen.out / form.file, text)
-            show(f"{chosen.out / form.file}\n")
+            print(chosen.out / form.file)
     except (MohoneError, OSError) as error:
         print(error, file=sys.stderr)
         return 1

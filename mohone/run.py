@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import io
+import contextlib
 import logging
 import math
 import os
+import shlex
+import signal
 import sys
 import traceback
+from collections.abc import Iterator
 from pathlib import Path
+from types import FrameType
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
@@ -18,14 +22,16 @@ from hydra.utils import get_original_cwd
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
+from mohone import __version__
 from mohone.core.config import CHOICES, Plain
-from mohone.core.errors import MohoneError
-from mohone.core.files import locked
-from mohone.experiment.configuration import absolute_paths, check_keys, to_plain
+from mohone.core.errors import DataError, MohoneError
+from mohone.core.files import full_disk, locked
+from mohone.core.terminal import prepare_terminal
+from mohone.experiment.configuration import absolute_paths, as_trained, check_choices, check_keys, to_plain
 from mohone.experiment.hydra_errors import explain
 from mohone.experiment.keys import full_keys
 from mohone.experiment.recipes import CONF
-from mohone.experiment.sweep import FAILURES, begin_job, fail_job
+from mohone.experiment.sweep import FAILURES, begin_job, fail_job, show_ended
 from mohone.reporting.results import has_result, write_failed
 
 log = logging.getLogger(__name__)
@@ -42,35 +48,66 @@ def _job(config: DictConfig) -> float:
         the validation MRR of the job's last model, for sweepers that optimise; NaN if it failed.
     """
     folder = Path(HydraConfig.get().runtime.output_dir)
-    with locked(folder / ".lock", lambda: log.info("waiting for another process, which runs this job")):
-        begin_job(folder)
-        return _run(config, folder)
+    try:
+        with locked(folder / ".lock", lambda: log.info("waiting for another process, which runs this job")):
+            begin_job(folder)
+            return _run(config, folder)
+    except DataError as error:  # There are no locks.
+        _fail(folder, str(error))
+        return math.nan
 
 
 def _run(config: DictConfig, folder: Path) -> float:
     plain: Plain = {}
+    log_file = folder / f"{HydraConfig.get().job.name}.log"
+    length = log_file.stat().st_size if log_file.exists() else 0
     try:
         plain = to_plain(config, HydraConfig.get().runtime.choices)
         check_keys(plain)
-        plain = absolute_paths(plain, Path(get_original_cwd()))
+        plain = as_trained(absolute_paths(plain, Path(get_original_cwd())))
         # Torch and Lightning take seconds: help and typos should not.
         from mohone.experiment.job import run_job
 
         return float(run_job(plain, folder, _sweep())["valid_mrr"])
-    except (Exception, KeyboardInterrupt, SystemExit) as error:
-        # Lightning ends a terminated process by SystemExit without a code, which would look like success.
+    except (KeyboardInterrupt, SystemExit) as error:  # Of Ctrl-C, too, Lightning makes a SystemExit.
+        _keep_failure(folder, plain or _unresolved(config), "It was interrupted.", "interrupted")
+        fail_job(folder, "It was interrupted.")
+        raise Interruption(130 if _is_ctrl_c(error) else 143) from None
+    except Exception as error:
         text = "".join(traceback.format_exception(error))
-        if not isinstance(error, MohoneError):
+        sentence = _sentence(error, folder, plain)
+        if sentence is None:
             log.error("%s", text)
-        if not has_result(folder):
-            write_failed(folder, plain or _unresolved(config), text)
-        _fail(folder, str(error) if isinstance(error, MohoneError) else f"{type(error).__name__}: {error}")
-        if not isinstance(error, Exception):
-            raise SystemExit(130 if _interrupted(error) else 143) from None
+        is_refused = has_result(folder)
+        if not is_refused:
+            _keep_failure(folder, plain or _unresolved(config), text, "failed")
+        _fail(folder, sentence or f"{type(error).__name__}: {error}")
+        if is_refused and log_file.exists():  # The log of the job that the folder is of stays as it was.
+            os.truncate(log_file, length)
         return math.nan
 
 
-def _interrupted(error: BaseException) -> bool:
+def _sentence(error: Exception, folder: Path, config: Plain) -> str | None:
+    """What a user can mend; None: a fault of the program, which wants its traceback."""
+    if isinstance(error, MohoneError):
+        return str(error)
+    if full := full_disk(error, (Path(str(config.get("store_dir", folder))), folder)):
+        return f"There must be room on the disk of {full}, but it is full: then the same command goes on."
+    return None
+
+
+def _keep_failure(folder: Path, config: Plain, text: str, status: str) -> None:
+    """Write the result of a job that did not end well, if the disk has room for it."""
+    if not has_result(folder):
+        with contextlib.suppress(OSError):
+            write_failed(folder, config, text, status)
+
+
+class Interruption(SystemExit):
+    """A job was interrupted: by Ctrl-C (130), or told to end (143)."""
+
+
+def _is_ctrl_c(error: BaseException) -> bool:
     """Is it Ctrl-C, or the SystemExit that Lightning makes of it?"""
     return isinstance(error, KeyboardInterrupt) or isinstance(error.__context__, KeyboardInterrupt)
 
@@ -90,32 +127,57 @@ def _unresolved(config: DictConfig) -> Plain:
 
 
 def _fail(folder: Path, sentence: str) -> None:
-    fail_job(folder, sentence)
+    with contextlib.suppress(OSError):
+        fail_job(folder, sentence)
     log.error("%s", sentence)
     log.error("Failed: %s", folder)
 
 
 def main() -> int:
     """The command line; the exit code is 1 if a job failed."""
+    prepare_terminal()
+    if sys.argv[1:] == ["--version"]:
+        print(f"mohone {__version__}")
+        return 0
+    typed, told_by_hydra = sys.argv[1:], "HYDRA_FULL_ERROR" in os.environ
+    with _surroundings():
+        try:
+            check_choices(typed)
+            sys.argv[1:] = full_keys(typed)
+            _job()
+        except (KeyboardInterrupt, Interruption) as error:
+            print(f"Interrupted. The same command goes on: {shlex.join(['mohone', *typed])}", file=sys.stderr)
+            show_ended()
+            return error.code if isinstance(error, Interruption) and isinstance(error.code, int) else 130
+        except (MohoneError, HydraException, OmegaConfBaseException) as error:
+            if told_by_hydra:
+                raise
+            print(error if isinstance(error, MohoneError) else explain(error), file=sys.stderr)
+            return 1
+    return 1 if FAILURES else 0
+
+
+@contextlib.contextmanager
+def _surroundings() -> Iterator[None]:
+    """What holds for all of a command, and is put back at its end."""
     FAILURES.clear()
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # A plain locale cannot show every name.
     if "MOHONE_DATA" in os.environ:  # Relative to where the command is typed, wherever jobs run.
         os.environ["MOHONE_DATA"] = str(Path(os.environ["MOHONE_DATA"]).expanduser().absolute())
-    sys.argv[1:] = full_keys(sys.argv[1:])
-    if "HYDRA_FULL_ERROR" in os.environ:
-        _job()
-        return 1 if FAILURES else 0
+    given = os.environ.get("HYDRA_FULL_ERROR")
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra hands its errors on, and they are told in our words.
+    told, logging.raiseExceptions = logging.raiseExceptions, False  # A log on a full disk ends no job.
+    handler = signal.signal(signal.SIGTERM, _terminate)
     try:
-        _job()
-    except (HydraException, OmegaConfBaseException) as error:
-        print(explain(error), file=sys.stderr)
-        return 1
+        yield
     finally:
-        del os.environ["HYDRA_FULL_ERROR"]
-    return 1 if FAILURES else 0
+        signal.signal(signal.SIGTERM, handler)
+        logging.raiseExceptions = told
+        if given is None:
+            del os.environ["HYDRA_FULL_ERROR"]
+
+
+def _terminate(number: int, _: FrameType | None) -> None:
+    raise Interruption(128 + number)
 
 
 if __name__ == "__main__":

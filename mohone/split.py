@@ -8,10 +8,12 @@ from pathlib import Path
 
 from mohone.core.errors import DataError, MohoneError, require_int
 from mohone.core.files import making
+from mohone.core.terminal import prepare_terminal
 
 
 def main(arguments: list[str] | None = None) -> int:
     """The command line; the exit code is 1 if nothing was written."""
+    prepare_terminal()
     parser = argparse.ArgumentParser(prog="python -m mohone.split", description=__doc__)
     parser.add_argument("file", type=Path, help="head, relation and tail a line, UTF-8")
     parser.add_argument("folder", type=Path, help="made, or empty")

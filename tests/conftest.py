@@ -20,6 +20,11 @@ settings.load_profile("quick")
 quiet_lightning()
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Slow tests first, so that none of them ends alone while other processes have nothing left."""
+    items.sort(key=lambda item: "slow" not in item.path.parts)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _few_threads() -> None:
     if "OMP_NUM_THREADS" not in os.environ:

@@ -1,13 +1,12 @@
-"""The command line as a user types it; a few commands run in new processes, most in this one."""
+"""The command line as a user types it; those that want a process of their own are in `slow/`."""
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from tests.helpers.commands import TINY, mohone, mohone_process, results, without_times
+from tests.helpers.commands import TINY, mohone, results, without_times
 from tests.helpers.graphs import BASE, write_folder
 
 
@@ -117,68 +116,16 @@ def test_a_failing_job_lets_the_others_run(tmp_path: Path) -> None:
     assert "| failed" in ran.stdout
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (["kge_model=nosuch"], "`kge_model` must be one of analogy, complex,"),
-        (["dataset=nosuch"], "`dataset` must be one of "),
-        (["-m", "kge_model=transe,nosuch"], "`kge_model` must be one of analogy, complex,"),
-        (["kge_model.dimm=3"], "`kge_model.dimm` must be one of dim, "),
-        (["+kge_model.dimm=3"], "`kge_model.dimm` must be one of dim, "),
-        (["dim=0"], "`dim` must be an integer >= 1, but is 0."),
-        (["netemb=node2vec", "netemb.p=0"], "`netemb.p` must be > 0, but is 0."),
-        (["netemb.objective=some"], "`netemb.objective` must be one of auto, exact, sampled, but is 'some'."),
-        (["graph.weighting=sum"], "`network.weighting` must be one of binary, count, but is 'sum'."),
-        (["sparse=scipy"], "`sparse` must be one of torch, torch_sparse, but is 'scipy'."),
-        (["netemb.dim=0"], "`netemb.dim` must be an integer >= 1, but is 0."),
-        (["infusion.beta=-1"], "`infusion.beta` must be >= 0, but is -1."),
-        (["training.lr=fast"], "`training.lr` must be a number > 0, but is 'fast'."),
-        (["trainer.accelerator=abacus"], "`trainer` must suit Lightning's Trainer"),
-        (["training.lr=inf"], "`training.lr` must be > 0, but is inf."),
-        (["netemb.scale=0"], "`netemb.scale` must be > 0, but is 0."),
-        (["kge_model.reciprocal=no"], "`kge_model.reciprocal` must be true or false, but is 'no'."),
-        (["progress=no"], "`progress` must be true or false, but is 'no'."),
-        (["+sed=7"], "`sed` must be one of seed, dataset, kge_model"),
-        (["+logger.foo=1"], "`logger.foo` must be left out, for there is no key here"),
-        (["dim=${nosuch}"], "nosuch"),
-        (["trainer.devices=2"], "`trainer.strategy` must be a ddp_spawn one with 2 devices, but is 'auto'"),
-        (["store_dir=/dev/null"], "`store_dir` must be a folder that can be written, but /dev/null is not"),
-        (["seed=4294967296"], "`seed` must be an integer <= 4294967295, but is 4294967296."),
-        (["seed=-1"], "`seed` must be an integer >= 0, but is -1."),
-        (["dataset=folder"], "`dataset.path` must be a folder with train, valid and test files."),
-        (["dataset=folder", "dataset.path=no"], "`dataset.path` must be a folder, but"),
-        (["dataset=wn18rr", "data_dir=empty"], "wn18rr/train.txt, which is not there"),
-    ],
-)
-def test_faults_end_in_one_sentence_before_any_work(
-    tmp_path: Path, arguments: list[str], sentence: str
-) -> None:
-    ran = mohone(tmp_path, *arguments)
-    said = ran.stdout + ran.stderr
-    assert ran.returncode == 1, said
-    assert sentence in said
-    assert "Traceback" not in said
-    assert list((tmp_path / "outputs/store").rglob("*.pt")) == []
-    assert all(job["status"] == "failed" for job in results(tmp_path))
-
-
-def test_two_processes_in_a_sweep(tmp_path: Path) -> None:
-    every = ["trainer=ddp", "netemb=none", "training=k_vs_all", *TINY[:3]]
-    ran = mohone_process(tmp_path, "-m", "kge_model=distmult,rescal", "dataset=kinships", *every)
-    assert ran.returncode == 0, ran.stderr
-    assert [job["status"] for job in results(tmp_path)] == ["ok", "ok"]
-    assert not ran.stderr.strip(), ran.stderr
-
-
 def test_a_folder_with_a_result_is_not_written_over(tmp_path: Path) -> None:
     arguments = ["netemb=none", *[a for a in TINY if "netemb" not in a], "hydra.run.dir=here"]
     assert mohone(tmp_path, *arguments).returncode == 0
     (before,) = results(tmp_path)
+    files = {path: path.read_bytes() for path in (tmp_path / "here").rglob("*") if path.is_file()}
     again = mohone(tmp_path, *arguments, "seed=1")
     assert again.returncode == 1
     assert "The folder of a job must be a new one" in again.stdout
     assert mohone(tmp_path, *arguments, "dim=0").returncode == 1
-    assert results(tmp_path) == [before]
+    assert {path: path.read_bytes() for path in (tmp_path / "here").rglob("*") if path.is_file()} == files
     assert "seed: 0" in (tmp_path / "here/config.yaml").read_text()
     same = mohone(tmp_path, *arguments)
     assert same.returncode == 0
@@ -195,33 +142,11 @@ def test_a_failed_job_may_be_tried_again_in_its_folder(tmp_path: Path) -> None:
     assert [job["status"] for job in results(tmp_path)] == ["ok"]
 
 
-def test_a_terminated_job_does_not_look_like_a_success(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "mohone.run", "netemb.min_steps=1000000", "hydra.run.dir=here"]
-    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    while "netemb: training" not in process.stdout.readline():
-        assert process.poll() is None
-    time.sleep(3)  # Into the fit, where Lightning handles the signal.
-    process.terminate()
-    assert process.wait(timeout=60) != 0
-    assert list((tmp_path / "outputs/store/netemb").glob("*.part-*")) == []
-
-
 def test_a_graph_without_edges_has_nothing_to_infuse(tmp_path: Path) -> None:
     write_folder(tmp_path / "D", {"train": ["a r a", "b r b"], "valid": ["a r b"], "test": ["b r a"]})
     ran = mohone(tmp_path, "dataset=folder", "dataset.path=D", *TINY)
     assert ran.returncode == 0, ran.stdout
     assert "chosen on validation: no infusion" in ran.stdout
-
-
-def test_names_of_any_script_in_a_plain_locale(tmp_path: Path) -> None:
-    lines = {
-        split: [line.replace("a", "Łódź").replace("b", "東京") for line in lines]
-        for split, lines in BASE.items()
-    }
-    write_folder(tmp_path / "D", lines)
-    ran = mohone_process(tmp_path, "dataset=folder", "dataset.path=D", *TINY, LC_ALL="C", PYTHONUTF8="0")
-    assert ran.returncode == 0, ran.stderr
 
 
 def test_the_command_line_starts_without_torch() -> None:

@@ -16,8 +16,16 @@ Plain = dict[str, Any]
 CHOICES = "choices"  # Which file of each group was chosen: labels of results, which nothing depends on.
 
 
-def check_known(prefix: str, given: Collection[str], known: Collection[str]) -> None:
+def check_known(
+    prefix: str, given: Collection[str], known: Collection[str], parts: Collection[str] = ()
+) -> None:
     """Refuse a key that is none of those there are; the message has the nearest first.
+
+    Args:
+        prefix: of the keys, for the message.
+        given: keys.
+        known: those there are.
+        parts: those of parts of the group, which may be typed for it, for the message.
 
     Raises:
         ConfigError: such a key.
@@ -33,7 +41,9 @@ def check_known(prefix: str, given: Collection[str], known: Collection[str]) -> 
                 raise ConfigError(
                     f"`{prefix}{key}` must be left out, for there is no key here, but is given."
                 )
-            raise ConfigError(f"`{prefix}{key}` must be one of {nearest(key, known)}, but is none of them.")
+            raise ConfigError(
+                f"`{prefix}{key}` must be one of {nearest(key, [*known, *parts])}, but is none of them."
+            )
 
 
 def nearest(name: str, known: Collection[str]) -> str:
@@ -93,7 +103,9 @@ def _check_arguments(path: str, node: Any) -> None:
             known = arguments_of(get_object(str(node["_target_"])))
             given = [str(key) for key in node if not str(key).startswith("_")]
             if known is not None:
-                check_known(f"{path}.", given, known)
+                inner = [value for value in node.values() if isinstance(value, Mapping)]
+                parts = {str(key): None for part in inner for key in part if not str(key).startswith("_")}
+                check_known(f"{path}.", given, known, parts)
         for key, value in node.items():
             _check_arguments(f"{path}.{key}", value)
     elif isinstance(node, list):

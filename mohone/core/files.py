@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock, Timeout
 
+from mohone.core.errors import DataError
+
+_NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+_LEAST_SPACE = 1 << 20  # Of a disk that is not full, in bytes.
+
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path`, renamed to `path` if the block ends well."""
+    """Yield a temporary path beside `path`, renamed to `path` if the block ends well.
+
+    Folders that are made for it are left only if it does.
+    """
+    made = [folder for folder in path.parents if not folder.exists()]
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
     os.close(handle)
@@ -27,6 +38,9 @@ def replacing(path: Path) -> Iterator[Path]:
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
+        for folder in made:
+            with contextlib.suppress(OSError):  # One that is not empty stays.
+                folder.rmdir()
 
 
 @contextlib.contextmanager
@@ -53,14 +67,25 @@ def locked(path: Path, on_waiting: Callable[[], object]) -> Iterator[None]:
     Args:
         path: of the lock, whose folder is made.
         on_waiting: called if another process holds it, before waiting for that.
+
+    Raises:
+        DataError: the file system has no locks.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     lock = FileLock(path)
     try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        on_waiting()
-        lock.acquire()
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            on_waiting()
+            lock.acquire()
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
+        raise DataError(
+            f"{path} must lie on a file system that can lock files, but this one cannot ({error.strerror}): "
+            "name folders on another by `store_dir` and by `hydra.run.dir` or `hydra.sweep.dir`."
+        ) from None
     try:
         yield
     finally:
@@ -76,6 +101,22 @@ def check_writable(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryFile(dir=folder):
         pass
+
+
+def full_disk(error: BaseException, folders: Sequence[Path]) -> Path | None:
+    """The file or folder for which there was no space; None: the error is another.
+
+    Args:
+        error: what came of writing; torch does not say why it could not.
+        folders: that may have been written to.
+    """
+    if isinstance(error, OSError) and error.errno in _NO_SPACE:
+        return Path(str(error.filename)) if error.filename else folders[0]
+    if isinstance(error, RuntimeError) and "write" in str(error):
+        for folder in folders:
+            if folder.is_dir() and shutil.disk_usage(folder).free < _LEAST_SPACE:
+                return folder
+    return None
 
 
 def write_text(path: Path, text: str) -> None:

@@ -42,14 +42,15 @@ class LoadReport:
 
     def lines(self) -> list[str]:
         """The report as sentences, one a line."""
-        out = [f"{self.name}: {self.n_entities:,} entities, {self.n_relations:,} relations"]
+        entities = _count(self.n_entities, "entity", "entities")
+        out = [f"{self.name}: {entities}, {_count(self.n_relations, 'relation')}"]
         for split, counts in self.splits.items():
             out.append(f"  {split}: {_split_sentence(counts)}")
         return out + [f"  warning: {warning}" for warning in self.warnings]
 
 
 def _split_sentence(counts: SplitCounts) -> str:
-    text = f"{counts.lines:,} lines, {counts.unique:,} unique"
+    text = f"{_count(counts.lines, 'line')}, {counts.unique:,} unique"
     duplicates = counts.lines - counts.unique
     if duplicates:
         text += f", {_count(duplicates, 'duplicate')} (counted once)"

@@ -42,8 +42,16 @@ def read_edges(path: Path, delimiter: str = "\t") -> TripleFile:
         DataError: as `read_triples`, with the number of fields that the first line has.
     """
     text = _read_text(path)
-    first = next((line for line in text.split("\n") if line.strip(" \r")), "")
-    names = EDGE_FIELDS if first.removesuffix("\r").count(delimiter) == 1 else FIELDS
+    lines = text.split("\n")
+    number, first = next(((i, line) for i, line in enumerate(lines, 1) if line.strip(" \r")), (1, ""))
+    n_fields = first.removesuffix("\r").count(delimiter) + 1
+    if first and n_fields not in (len(EDGE_FIELDS), len(FIELDS)):
+        raise DataError(
+            f"{path}, line {number}: found {_fields(n_fields)}, wanted {len(EDGE_FIELDS)} "
+            f"({', '.join(EDGE_FIELDS)}) or {len(FIELDS)} ({', '.join(FIELDS)}), {_kind(delimiter)}; "
+            "there are no lines of comment."
+        )
+    names = EDGE_FIELDS if n_fields == len(EDGE_FIELDS) else FIELDS
     return _parse(path, text, delimiter, names)
 
 
@@ -69,13 +77,19 @@ def _parse(path: Path, text: str, delimiter: str, names: tuple[str, ...]) -> Tri
 
 def _fault(fields: list[str], delimiter: str, names: tuple[str, ...]) -> str:
     if len(fields) != len(names):
-        plural = "" if len(fields) == 1 else "s"
-        kind = _DELIMITER_WORDS.get(delimiter, f"separated by {delimiter!r}")
-        return f"found {len(fields)} field{plural}, wanted {len(names)} ({', '.join(names)}, {kind})."
+        return f"found {_fields(len(fields))}, wanted {len(names)} ({', '.join(names)}, {_kind(delimiter)})."
     if all(fields):
         return "a name must not hold a tab, but one does."
     empty = names[[bool(field) for field in fields].index(False)]
     return f"the {empty} must be a name, but is empty."
+
+
+def _fields(n: int) -> str:
+    return f"{n} field" if n == 1 else f"{n} fields"
+
+
+def _kind(delimiter: str) -> str:
+    return _DELIMITER_WORDS.get(delimiter, f"separated by {delimiter!r}")
 
 
 def _read_text(path: Path) -> str:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from hydra import compose, initialize_config_dir
-from hydra.errors import HydraException
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import ChoiceSweep, Override
+from hydra.errors import HydraException, OverrideParseException
 from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import OmegaConfBaseException
 
 from mohone.core.config import CHOICES, Plain, check_known, first_line
-from mohone.core.errors import ConfigError
+from mohone.core.errors import ConfigError, require_int
 from mohone.experiment.hydra_errors import explain
 from mohone.experiment.keys import full_keys
 from mohone.experiment.recipes import CONF, register_resolvers
 
+log = logging.getLogger(__name__)
 LAST_SEED = 2**32 - 1  # Lightning's.
 GROUPS = ("dataset", "kge_model", "training", "netemb", "infusion", "trainer", "logger")
 VALUES = ("callbacks", "seed", "dim", "data_dir", "store_dir", "sparse", "allocator", "progress")
@@ -34,6 +38,7 @@ def compose_plain(settings: list[str]) -> Plain:
         >>> compose_plain(["netemb=node2vec", "netemb.p=0.5"])["netemb"]["neighborhood"]["p"]
         0.5
     """
+    check_choices(settings)
     try:
         with initialize_config_dir(version_base="1.3", config_dir=str(CONF)):
             composed = compose("config", full_keys(settings), return_hydra_config=True)
@@ -65,6 +70,46 @@ def to_plain(config: DictConfig, choices: Mapping[str, Any]) -> Plain:
     return {**{str(key): value for key, value in plain.items()}, CHOICES: named}
 
 
+def check_choices(arguments: Sequence[str]) -> None:
+    """Refuse what no choice of a group can be, which Hydra would not say of which group.
+
+    Args:
+        arguments: of a command line; those that cannot be parsed are left to Hydra.
+
+    Raises:
+        ConfigError: `netemb=null`, `netemb=3`, `~netemb`.
+    """
+    parser = OverridesParser.create()
+    for argument in arguments:
+        if argument.startswith("-"):
+            continue
+        try:
+            (override,) = parser.parse_overrides([argument])
+        except OverrideParseException:
+            continue
+        if not override.key_or_group:
+            raise ConfigError(f"`{argument}` must be GROUP=CHOICE or KEY=VALUE, but names nothing.")
+        choices = sorted(path.stem for path in (CONF / override.key_or_group).glob("*.yaml"))
+        if choices and not _is_choice(override):
+            given = "taken away" if override.is_delete() else argument.partition("=")[2]
+            raise ConfigError(
+                f"`{override.key_or_group}` must be one of {', '.join(choices)}, but is {given}."
+            )
+
+
+def _is_choice(override: Override) -> bool:
+    """Can its value be the name of a file? Of several values, each of them."""
+    value = override.value()
+    if isinstance(value, ChoiceSweep):
+        return all(isinstance(each, str) for each in value.list)
+    is_list = isinstance(value, list) and override.key_or_group not in (*GROUPS, "recipe")
+    return (
+        not override.is_delete()
+        and (value is not None)
+        and (is_list or not isinstance(value, list | int | float | dict))
+    )
+
+
 def check_keys(config: Mapping[str, Any]) -> None:
     """Refuse keys that nothing reads; those of what is built are checked when it is.
 
@@ -75,6 +120,11 @@ def check_keys(config: Mapping[str, Any]) -> None:
     for group in (*GROUPS, *NODES):
         if not isinstance(config.get(group), Mapping):
             raise ConfigError(f"`{group}` must be a group of keys, but is {config.get(group)!r}.")
+    callbacks = config["callbacks"]
+    if not isinstance(callbacks, list) or not all(isinstance(x, dict) and "_target_" in x for x in callbacks):
+        raise ConfigError(f"`callbacks` must be a list of groups with a `_target_`, but is {callbacks!r}.")
+    require_int("dim", config["dim"], 1)  # Of models and networks, which would name it as theirs.
+    require_int("seed", config["seed"], 0, LAST_SEED)
     if not isinstance(config["store_dir"], str):
         raise ConfigError(f"`store_dir` must be a folder, but is {config['store_dir']!r}.")
     for group, keys in NODES.items():
@@ -82,16 +132,31 @@ def check_keys(config: Mapping[str, Any]) -> None:
 
 
 def absolute_paths(config: Plain, folder: Path) -> Plain:
-    """Make the configured paths mean the same wherever the job runs: relative ones start at `folder`."""
+    """Make the configured paths mean the same wherever the job runs: relative ones start at `folder`.
+
+    Raises:
+        ConfigError: one that is none.
+    """
     out = {key: dict(value) if isinstance(value, dict) else value for key, value in config.items()}
     for dotted in PATHS:
         group, _, key = dotted.rpartition(".")
         node: Plain = out[group] if group else out
         if isinstance(node.get(key), int | float):
             node[key] = str(node[key])  # A folder called 2024 is a number to YAML.
+        if not isinstance(node.get(key), str | None):
+            raise ConfigError(f"`{dotted}` must be a path, but is {node[key]!r}.")
         if isinstance(node.get(key), str):
             node[key] = str((folder / Path(node[key]).expanduser()).resolve())
     return out
+
+
+def as_trained(config: Plain) -> Plain:
+    """The same with the precision that training has where this one cannot be: it stands in the result."""
+    trainer = config["trainer"]
+    if trainer.get("accelerator") == "cpu" and trainer.get("precision") == "16-mixed":
+        log.warning("trainer.precision: a CPU has no 16-mixed; trained in bf16-mixed")
+        return {**config, "trainer": {**trainer, "precision": "bf16-mixed"}}
+    return config
 
 
 register_resolvers()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Iterator
 
 from hydra.errors import MissingConfigException, OverrideParseException
@@ -27,20 +29,50 @@ def explain(error: BaseException) -> str:
             each.parent_node, DictConfig
         ):
             key = str(each.full_key)
-            known = sorted(str(name) for name in each.parent_node if not str(name).startswith("_"))
+            known = _keys_of(each.parent_node)
             return f"`{key}` must be one of {nearest(key.rpartition('.')[2], known)}, but is none of them."
         if isinstance(each, ValidationError):
             return f"`{each.full_key}` must have a value of its type, but: {first_line(each)}."
+        if found := re.match(r"Ambiguous value for argument '(.*)'", str(each)):
+            typed = typed_line(found[1])
+            return (
+                f"`{found[1]}` must be one value, or a sweep's (`-m`); if the comma is its own, type {typed}."
+            )
     return f"The configuration must be one that can be composed, but: {first_line(error)}."
+
+
+def _keys_of(node: DictConfig) -> list[str]:
+    """The keys of a group, and those of its parts, which may be typed without the part's name."""
+    found = {str(name) for name in node}
+    if node._key() is not None:  # Not of all groups together.
+        parts = [node._get_node(name) for name in node]
+        found |= {str(name) for part in parts if isinstance(part, DictConfig) and part for name in part}
+    return sorted(name for name in found if not name.startswith("_"))
 
 
 def _unparsed(override: str) -> str:
     """How to type a value that Hydra's grammar does not take as it is."""
+    if "=" not in override:
+        return f"`{override}` must be GROUP=CHOICE or KEY=VALUE, but has no `=`."
+    return f"`{override}` must have its value in quotes: type {typed_line(override)}."
+
+
+def typed_line(override: str) -> str:
+    """An override as it is to be typed: its value in quotes for Hydra, and all of it for the shell.
+
+    Example:
+        >>> print(typed_line("dataset.path=runs/lr=0.1"))
+        "dataset.path='runs/lr=0.1'"
+        >>> print(typed_line("dataset.path=/x/it's"))
+        'dataset.path="/x/it'"'"'s"'
+    """
     key, _, value = override.partition("=")
-    bare = value.strip("'\"")
-    quote = '"' if "'" not in bare else "'"
-    inner = "'" if quote == '"' else '\\"'
-    return f"`{override}` must have its value in quotes: type {quote}{key}={inner}{bare}{inner}{quote}."
+    if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
+        value = value[1:-1]
+    inner = '"' if "'" in value and '"' not in value else "'"
+    escaped = value.replace(inner, f"\\{inner}")
+    whole = f"{key}={inner}{escaped}{inner}"
+    return shlex.quote(whole) if any(sign in whole for sign in '"$`\\!') else f'"{whole}"'
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:

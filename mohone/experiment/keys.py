@@ -12,6 +12,7 @@ from functools import cache
 
 from omegaconf import DictConfig, OmegaConf
 
+from mohone.core.errors import require_choice
 from mohone.experiment.recipes import CONF
 
 _RENAMED = {
@@ -33,6 +34,9 @@ _OVERRIDE = re.compile(r"(?P<sign>\+{0,2}|~)(?P<key>[A-Za-z_][\w.]*)(?P<rest>=.*
 
 def full_keys(arguments: Sequence[str]) -> list[str]:
     """The arguments of a command line with the keys that the configuration has; all else is as it was.
+
+    Raises:
+        ConfigError: a name that stands for nothing.
 
     Example:
         >>> full_keys(["-m", "training.lr=0.1,0.2", "kge_model=transe"])
@@ -61,7 +65,9 @@ def _full(argument: str) -> str:
     if key in _NAMED and rest:
         meant, names = _NAMED[key]
         values = rest[1:].split(",")
-        if all(value in names for value in values):
+        if not rest[1:].startswith(("{", "$")):
+            for value in values:
+                require_choice(key, value, tuple(names))
             return f"{sign}{meant}={','.join(names[value] for value in values)}"
     return f"{sign}{full_key(key)}{rest}"
 

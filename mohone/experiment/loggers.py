@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import netrc
 import os
+import uuid
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -109,6 +110,7 @@ class WeightsAndBiases(JobLogger):
     def open(self, folder: Path, config: Plain, sweep: str | None) -> None:
         """Start the run, named `MODEL-NETEMB-sSEED`, in the group of its sweep."""
         super().open(folder, config, sweep)
+        own = {"id": uuid.uuid4().hex} if sweep else {}  # WANDB_RUN_ID is one for all jobs.
         names = config["choices"]
         infusion = "" if names["infusion"] in ("retrofit", "none") else f"-{names['infusion']}"
         self._run = _start_run(
@@ -119,6 +121,7 @@ class WeightsAndBiases(JobLogger):
             name=f"{names['kge_model']}-{names['netemb']}{infusion}-s{config['seed']}",
             tags=[names["dataset"], names["recipe"]],
             config=config,
+            **own,
         )
 
     def curves(self, stage: str) -> Logger:

@@ -10,8 +10,8 @@ from typing import Any
 from pytorch_lightning.callbacks import Callback
 
 from mohone.core.config import Plain, build, call
-from mohone.core.errors import ConfigError, require_choice, require_int
-from mohone.experiment.configuration import LAST_SEED, check_keys
+from mohone.core.errors import ConfigError, require_choice
+from mohone.experiment.configuration import check_keys
 from mohone.experiment.loggers import JobLogger
 from mohone.experiment.pretrained import Pretrained
 from mohone.experiment.store import StageStore
@@ -81,12 +81,11 @@ def make_plan(config: Plain, folder: Path) -> Plan:
         ConfigError: a value that cannot be.
     """
     check_keys(config)
-    require_int("dim", config["dim"], 1)  # Of models and networks, which would name it as theirs.
     logger: JobLogger = build("logger", config["logger"])
     infusion = _optional("infusion", config["infusion"], Infusion)
     plan = Plan(
         config=config,
-        seed=require_int("seed", config["seed"], 0, LAST_SEED),
+        seed=config["seed"],
         dataset=build("dataset", config["dataset"]),
         make_model=build("kge_model", config["kge_model"]),
         training=_made("training", config["training"], Training),

@@ -88,7 +88,8 @@ def _rows_of(path: Path, names: Sequence[str]) -> Tensor:
         more = {1: "", 2: " and 1 other"}.get(len(missing), f" and {len(missing) - 1} others")
         raise DataError(f"{path} must have a vector for each entity, but has none for {missing[0]!r}{more}.")
     if extra := len(places.keys() - set(names)):
-        log.warning("%s: %d names are no entities of the data set, and are passed over", path, extra)
+        names_are = "1 name is no entity" if extra == 1 else f"{extra} names are no entities"
+        log.warning("%s: %s of the data set, passed over", path, names_are)
     if not torch.isfinite(vectors).all():
         bad = given[int((~torch.isfinite(vectors)).any(1).nonzero()[0])]
         raise DataError(f"{path} must have finite numbers, but the vector of {bad!r} has others.")

@@ -9,15 +9,18 @@ import time
 from pathlib import Path
 from typing import Any
 
-from hydra._internal.core_plugins.basic_sweeper import BasicSweeperConf
-from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.utils import JobReturn
+from hydra.errors import HydraException
 from hydra.experimental.callback import Callback
 from hydra.types import RunMode
 from omegaconf import DictConfig
+from omegaconf.errors import OmegaConfBaseException
 
 from mohone.core.config import Plain
+from mohone.core.errors import DataError, MohoneError
 from mohone.core.files import write_text
+from mohone.experiment.foresight import check_sweep, choices_of, sweeps_all
+from mohone.experiment.hydra_errors import explain
 from mohone.reporting.jobs import jobs_table
 from mohone.reporting.results import read_results
 
@@ -26,10 +29,10 @@ TABLE = "table.md"
 # began it last, and in a second line why it failed, if it did. `result.json` cannot say this: a job that an
 # earlier sweep ended is skipped, one in the folder of another is refused, and both leave the result alone.
 MARK = ".sweep"
+RUNNING: list[Path] = []  # The folder of the sweep that this process runs, if it does.
 FAILURES: dict[str, str] = {}  # A sentence for each failed job's folder; the exit code depends on it.
 # In the environment, for the workers of a parallel launcher: how many jobs, when it began and its process.
 _SWEEP = "MOHONE_SWEEP"
-_USUAL_SWEEPER = BasicSweeperConf._target_
 
 
 def _sweep_folder(config: DictConfig) -> Path:
@@ -54,7 +57,16 @@ class SweepTable(Callback):
     """Hydra's callback of a multirun; needs no state of the jobs, so they may run in other processes."""
 
     def on_multirun_start(self, config: DictConfig, **kwargs: Any) -> None:  # noqa: ARG002
-        """Note how many jobs the sweep has and when it began."""
+        """Refuse a sweep of which a job cannot be; else note how many jobs it has and when it began."""
+        try:
+            check_sweep(config)
+        except DataError:
+            pass  # The job says it, and the others are run.
+        except (MohoneError, HydraException, OmegaConfBaseException) as error:
+            # Hydra makes a warning of any other exception of a callback.
+            print(error if isinstance(error, MohoneError) else explain(error), file=sys.stderr)
+            raise SystemExit(1) from None
+        RUNNING.append(_sweep_folder(config))
         os.environ[_SWEEP] = f"{count_jobs(config)} {time.time()} {os.getpid()}"
 
     def on_job_end(self, config: DictConfig, job_return: JobReturn, **kwargs: Any) -> None:  # noqa: ARG002
@@ -68,7 +80,8 @@ class SweepTable(Callback):
     def on_multirun_end(self, config: DictConfig, **kwargs: Any) -> None:  # noqa: ARG002
         """Show the table, and what failed in this sweep."""
         sweep = _sweep_folder(config)
-        print(f"\n{jobs_table(read_results([sweep]))}\n{sweep / TABLE}")
+        RUNNING.clear()
+        show_table(sweep)
         for path in sorted(sweep.rglob(MARK)):
             if sentence := _mark(path.parent, os.environ[_SWEEP]):
                 FAILURES[str(path.parent.resolve())] = sentence
@@ -76,20 +89,24 @@ class SweepTable(Callback):
             print(f"failed: {folder}: {sentence}", file=sys.stderr)
 
 
+def show_table(sweep: Path) -> None:
+    """Print the table of the jobs that have ended, of all that a sweep's folder holds."""
+    print(f"\n{jobs_table(read_results([sweep]))}\n{sweep / TABLE}", flush=True)
+
+
+def show_ended() -> None:
+    """Print the table of a sweep that was interrupted."""
+    for sweep in RUNNING:
+        show_table(sweep)
+    RUNNING.clear()
+
+
 def count_jobs(config: DictConfig) -> int:
     """How many jobs a multirun has: the product of its choices, each key's last word counting.
 
     0: only the sweeper knows, which is not Hydra's usual one and chooses as it goes.
     """
-    if config.hydra.sweeper.get("_target_", _USUAL_SWEEPER) != _USUAL_SWEEPER:
-        return 0
-    params = [f"{key}={value}" for key, value in (config.hydra.sweeper.get("params") or {}).items()]
-    overrides = OverridesParser.create().parse_overrides([*params, *config.hydra.overrides.task])
-    choices = {
-        each.get_key_element(): len(list(each.sweep_string_iterator())) if each.is_sweep_override() else 1
-        for each in overrides
-    }
-    return math.prod(choices.values())
+    return math.prod(len(values) for values in choices_of(config)) if sweeps_all(config) else 0
 
 
 def progress_line(results: list[tuple[Path, Plain]], sweep: str, now: float) -> str:

@@ -14,7 +14,7 @@ from lightning_fabric.utilities.exceptions import MisconfigurationException
 from pytorch_lightning.callbacks import Callback, TQDMProgressBar
 
 from mohone.core.config import Plain
-from mohone.core.errors import ConfigError, require_int
+from mohone.core.errors import ConfigError, require_choice, require_int
 from mohone.core.progress import progress_shown
 from mohone.core.runtime import keep_freed_memory, keeps_freed_memory, quiet_lightning
 from mohone.experiment.loggers import JobLogger
@@ -32,6 +32,9 @@ _OURS = (
     "log_every_n_steps",
     "default_root_dir",
 )
+
+
+_PRECISIONS = ("32-true", "64-true", "bf16-mixed", "bf16-true", "16-mixed")  # 16-true overflows.
 
 
 class Worker(Callback):
@@ -64,6 +67,7 @@ class TrainerFactory:
         for key in _OURS:
             if key in self.arguments:
                 raise ConfigError(f"`trainer.{key}` must be left out, for stages set their own, but is set.")
+        require_choice("trainer.precision", self.arguments.get("precision", "32-true"), _PRECISIONS)
         if self.arguments.get("num_nodes", 1) != 1:
             raise ConfigError(f"`trainer.num_nodes` must be 1, but is {self.arguments['num_nodes']!r}.")
         self.n_processes = require_int("trainer.devices", self.arguments.get("devices", 1), 1)

@@ -17,6 +17,7 @@ from mohone.training.callbacks import BestWeights, EpochLines, EpochSeed
 from mohone.training.data_module import TripleDataModule
 from mohone.training.module import KGEModule
 from mohone.training.resume import KeepProgress, progress_in
+from mohone.training.settings import Fit
 
 log = logging.getLogger(__name__)
 MakeTrainer = Callable[..., pl.Trainer]
@@ -71,11 +72,11 @@ def fit(
     if module.best_epoch < 0:
         raise TrainingError(f"The {stage} must be trained for an epoch at least, but no epoch ended.")
     log.info(
-        "%s: best validation MRR %.4f after epoch %d of %d",
+        "%s: best validation MRR %.4f after epoch %d; %s",
         stage,
         module.best_mrr,
         module.best_epoch,
-        len(module.history),
+        _how_it_ended(len(module.history), settings),
     )
     return {
         "best_epoch": module.best_epoch,
@@ -84,6 +85,14 @@ def fit(
         "resumed_after": done if start else 0,
         "seconds_before": seconds if start else 0.0,
     }
+
+
+def _how_it_ended(n_epochs: int, settings: Fit) -> str:
+    """How many epochs were trained, and why not more."""
+    if n_epochs >= settings.max_epochs:
+        return f"all {settings.max_epochs} were trained" if n_epochs > 1 else "it was the only one"
+    times = "1 validation" if settings.patience == 1 else f"{settings.patience} validations"
+    return f"stopped after {n_epochs} of {settings.max_epochs}, since {times} brought no better one"
 
 
 def _fit(trainer: pl.Trainer, module: KGEModule, data: TripleDataModule, start: Path | None) -> None:

@@ -73,10 +73,11 @@ def curve(run: dict[str, Any], name: str) -> list[float]:
 def test_a_sweep_leaves_an_offline_run_for_each_job(tmp_path: Path) -> None:
     pytest.importorskip("wandb")
     sweep = ["-m", "kge_model=transe,distmult", "logger=wandb", "hydra.sweep.dir=sweeps/mine", *TINY]
-    ran = mohone(tmp_path, *sweep, **QUIET)
+    ran = mohone(tmp_path, *sweep, **QUIET, WANDB_RUN_ID="one-for-all")
     assert ran.returncode == 0, ran.stderr
     paths = sorted(tmp_path.glob("sweeps/mine/*/wandb/offline-run-*/*.wandb"))
     runs = [read_run(path) for path in paths]
+    assert len({path.name for path in paths} - {"run-one-for-all.wandb"}) == 2
     assert [run["name"] for run in runs] == ["transe-shnb-s0", "distmult-shnb-s0"]
     for run, job in zip(runs, results(tmp_path), strict=True):
         assert run["group"] == "sweeps/mine"

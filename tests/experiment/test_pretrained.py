@@ -60,7 +60,7 @@ def test_entities_stay_as_given_and_relations_are_trained(
     path, vectors = given
     with caplog.at_level(logging.WARNING):
         trained = stages(base, tmp_path, f"pretrained.file={path}", *settings)
-    assert "1 names are no entities of the data set" in caplog.text
+    assert "1 name is no entity of the data set, passed over" in caplog.text
     untrained = stages(base, tmp_path, *settings)
     model = model_of(trained)
     assert torch.equal(model.get_parameter("entity"), vectors)

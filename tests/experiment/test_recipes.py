@@ -59,3 +59,8 @@ def test_recipes_have_values_of_their_own_for_each_model_of_the_table(recipe: st
     objectives = {each["training"]["objective"]["_target_"] for each in (fb, wn, umls)}
     assert len(objectives) == 1
     assert fb["choices"]["recipe"] == recipe
+
+
+def test_a_sweep_over_epochs_infuses_checkpoints_of_one_training() -> None:
+    """With a constant rate a shorter training is the start of a longer: see `training/test_resume.py`."""
+    assert compose_plain(["experiment=strength"])["training"]["scheduler"] is None

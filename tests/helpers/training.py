@@ -22,6 +22,14 @@ from mohone.training.schedules import linear_decay
 
 OBJECTIVE = NegativeSampling(64, inverse_temperature=4.0)
 OPTIMIZERS = {"adam": torch.optim.Adam, "adagrad": torch.optim.Adagrad, "sgd": torch.optim.SGD}
+LIGHTNING = "pytorch_lightning.Trainer"
+DDP = {
+    "_target_": LIGHTNING,
+    "accelerator": "cpu",
+    "devices": 2,
+    "strategy": "ddp_spawn_find_unused_parameters_true",
+    "precision": "32-true",
+}
 
 
 def trainer(

@@ -1,0 +1,51 @@
+"""The terminal of a command: it shows any name, and may leave before the command ends."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from typing import Any
+
+
+def prepare_terminal() -> None:
+    """Escape what the terminal has no sign for, and let its reader leave: `| head -3` ends no job.
+
+    To be called first by each command.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    if not isinstance(sys.stdout, _Patient):
+        sys.stdout = _Patient(sys.stdout)
+
+
+class _Patient:
+    """A stream that says nothing more once its reader has left; in all else as it was."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write, if anyone reads."""
+        try:
+            self._stream.write(text)
+        except BrokenPipeError:
+            self._leave()
+        return len(text)
+
+    def flush(self) -> None:
+        """Flush, if anyone reads."""
+        try:
+            self._stream.flush()
+        except BrokenPipeError:
+            self._leave()
+
+    def _leave(self) -> None:
+        """Write what is left, and what comes, to nowhere."""
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, self._stream.fileno())
+        os.close(nowhere)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)

@@ -1,0 +1,76 @@
+"""A look at all of a sweep before its first job: what cannot be is refused while nothing has been run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hydra import compose
+from hydra._internal.core_plugins.basic_sweeper import BasicSweeperConf
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from omegaconf import DictConfig, OmegaConf, open_dict
+
+from mohone.core.errors import ConfigError
+from mohone.experiment.configuration import absolute_paths, check_keys, to_plain
+
+_USUAL_SWEEPER = BasicSweeperConf._target_
+
+
+def sweeps_all(config: DictConfig) -> bool:
+    """Are a multirun's jobs all combinations of its choices? Hydra's usual sweeper alone knows them before."""
+    return bool(config.hydra.sweeper.get("_target_", _USUAL_SWEEPER) == _USUAL_SWEEPER)
+
+
+def choices_of(config: DictConfig) -> list[list[str]]:
+    """The overrides of a multirun: for each key those it takes in turn; each key's last word counts.
+
+    Args:
+        config: of the multirun, with Hydra's own.
+    """
+    params = [f"{key}={value}" for key, value in (config.hydra.sweeper.get("params") or {}).items()]
+    overrides = OverridesParser.create().parse_overrides([*params, *config.hydra.overrides.task])
+    choices: dict[str, list[str]] = {}
+    for each in overrides:
+        key = each.get_key_element()
+        if each.is_sweep_override():
+            choices[key] = [f"{key}={value}" for value in each.sweep_string_iterator()]
+        else:
+            choices[key] = [each.input_line or key]
+    return list(choices.values())
+
+
+def check_sweep(config: DictConfig) -> None:
+    """Make the plan of a job for each value of each key, the others at their first.
+
+    Data are not looked at: a job whose data are not there fails alone, as it does without this.
+
+    Raises:
+        ConfigError: a value that cannot be, and that nothing was run.
+    """
+    if not sweeps_all(config):
+        return
+    choices = choices_of(config)
+    first = [values[0] for values in choices]
+    jobs = [first]
+    for i, values in enumerate(choices):
+        jobs += [[*first[:i], value, *first[i + 1 :]] for value in values[1:]]
+    if len(jobs) == 1:
+        return
+    for overrides in jobs:
+        try:
+            _check_job(config, overrides)
+        except ConfigError as error:
+            raise ConfigError(f"{error} No job was started.") from None
+
+
+def _check_job(config: DictConfig, overrides: list[str]) -> None:
+    from mohone.core.runtime import prepare_process
+    from mohone.experiment.plan import make_plan  # Torch and Lightning take seconds.
+
+    own = list(config.hydra.overrides.hydra)
+    job = compose(str(config.hydra.job.config_name), [*own, *overrides], return_hydra_config=True)
+    with open_dict(job):
+        hydra = job.pop("hydra")
+    plain = to_plain(job, OmegaConf.to_container(hydra.runtime.choices))  # type: ignore[arg-type]
+    check_keys(plain)
+    prepare_process(plain)
+    make_plan(absolute_paths(plain, Path(config.hydra.runtime.cwd)), Path(str(config.hydra.sweep.dir)))

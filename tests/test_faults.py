@@ -1,0 +1,197 @@
+"""What a user may do wrong, or a machine: one sentence, nothing left behind, and the same command goes on."""
+
+import errno
+import os
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hydra.core.override_parser.overrides_parser import OverridesParser
+
+from mohone.experiment.hydra_errors import typed_line
+from tests.helpers.commands import TINY, mohone, results
+
+BASELINE = ["netemb=none", *[setting for setting in TINY if "netemb" not in setting], "hydra.run.dir=here"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["kge_model=nosuch"], "`kge_model` must be one of analogy, complex,"),
+        (["dataset=nosuch"], "`dataset` must be one of "),
+        (["-m", "kge_model=transe,nosuch"], "`kge_model` must be one of analogy, complex,"),
+        (["kge_model.dimm=3"], "`kge_model.dimm` must be one of dim, "),
+        (["+kge_model.dimm=3"], "`kge_model.dimm` must be one of dim, "),
+        (["dim=0"], "`dim` must be an integer >= 1, but is 0."),
+        (["netemb=node2vec", "netemb.p=0"], "`netemb.p` must be > 0, but is 0."),
+        (["netemb.objective=some"], "`netemb.objective` must be one of auto, exact, sampled, but is 'some'."),
+        (["graph.weighting=sum"], "`network.weighting` must be one of binary, count, but is 'sum'."),
+        (["sparse=scipy"], "`sparse` must be one of torch, torch_sparse, but is 'scipy'."),
+        (["netemb.dim=0"], "`netemb.dim` must be an integer >= 1, but is 0."),
+        (["infusion.beta=-1"], "`infusion.beta` must be >= 0, but is -1."),
+        (["training.lr=fast"], "`training.lr` must be a number > 0, but is 'fast'."),
+        (["trainer.accelerator=abacus"], "`trainer` must suit Lightning's Trainer"),
+        (["training.lr=inf"], "`training.lr` must be > 0, but is inf."),
+        (["netemb.scale=0"], "`netemb.scale` must be > 0, but is 0."),
+        (["kge_model.reciprocal=no"], "`kge_model.reciprocal` must be true or false, but is 'no'."),
+        (["progress=no"], "`progress` must be true or false, but is 'no'."),
+        (["+sed=7"], "`sed` must be one of seed, dataset, kge_model"),
+        (["+logger.foo=1"], "`logger.foo` must be left out, for there is no key here"),
+        (["dim=${nosuch}"], "nosuch"),
+        (["trainer.devices=2"], "`trainer.strategy` must be a ddp_spawn one with 2 devices, but is 'auto'"),
+        (["seed=4294967296"], "`seed` must be an integer <= 4294967295, but is 4294967296."),
+        (["seed=-1"], "`seed` must be an integer >= 0, but is -1."),
+        (["training.lrr=1"], "`training.lrr` must be one of lr, "),
+        (["+training.lrr=1"], "`training.lrr` must be one of lr, "),
+        (["netemb.scalee=1"], "`netemb.scalee` must be one of scale, "),
+        (["dimm=3"], "`dimm` must be one of dim, "),
+        (["dim=abc"], "`dim` must be an integer >= 1, but is 'abc'."),
+        (["training.max_epochs=-3"], "`training.max_epochs` must be an integer >= 1, but is -3."),
+        (
+            ["training.optimizer=adamm"],
+            "`training.optimizer` must be one of adam, adagrad, sgd, but is 'adamm'.",
+        ),
+        (
+            ["training.schedule=linearr"],
+            "`training.schedule` must be one of constant, linear, but is 'linearr'.",
+        ),
+        (["netemb=null"], "`netemb` must be one of deepwalk, node2vec, none, shnb, struct, but is null."),
+        (["-m", "netemb=shnb,null"], "struct, but is shnb,null."),
+        (["training=3"], "`training` must be one of k_vs_all, negative_sampling, one_vs_all, but is 3."),
+        (["experiment=null"], "but is null."),
+        (
+            ["~dataset"],
+            "`dataset` must be one of fb15k237, folder, kinships, umls, wn18rr, but is taken away.",
+        ),
+        (["netemb"], "`netemb` must be GROUP=CHOICE or KEY=VALUE, but has no `=`."),
+        (["=3"], "`=3` must be GROUP=CHOICE or KEY=VALUE, but names nothing."),
+        (["callbacks=[3]"], "`callbacks` must be a list of groups with a `_target_`, but is [3]."),
+        (["trainer.precision=16-true"], "`trainer.precision` must be one of 32-true, "),
+        (["dataset=folder", "dataset.path=[a]"], "`dataset.path` must be a path, but is ['a']."),
+        (
+            ["dataset=folder", "dataset.path=a,b"],
+            "a sweep's (`-m`); if the comma is its own, type \"dataset.path='a,b'\".",
+        ),
+        (["dataset=folder", "dataset.path=/x/Łódź"], "in quotes: type \"dataset.path='/x/Łódź'\"."),
+    ],
+)
+def test_a_value_that_cannot_be_ends_in_one_sentence_before_any_data_are_read(
+    tmp_path: Path, arguments: list[str], sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mohone.data.datasets.read_triples", lambda *_: pytest.fail("data are read"))
+    ran = mohone(tmp_path, *arguments)
+    said = ran.stdout + ran.stderr
+    assert ran.returncode == 1, said
+    assert sentence in said
+    assert "Traceback" not in said
+    assert not (tmp_path / "outputs/store").exists()
+    assert all(job["status"] == "failed" for job in results(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["store_dir=/dev/null"], "`store_dir` must be a folder that can be written, but /dev/null is not"),
+        (["dataset=folder"], "`dataset.path` must be a folder with train, valid and test files."),
+        (["dataset=folder", "dataset.path=no"], "`dataset.path` must be a folder, but"),
+        (["dataset=wn18rr", "data_dir=empty"], "wn18rr/train.txt, which is not there"),
+    ],
+)
+def test_what_is_not_there_is_said_before_any_work(
+    tmp_path: Path, arguments: list[str], sentence: str
+) -> None:
+    ran = mohone(tmp_path, *arguments)
+    said = ran.stdout + ran.stderr
+    assert ran.returncode == 1, said
+    assert sentence in said
+    assert "Traceback" not in said
+    assert list((tmp_path / "outputs/store").rglob("*.pt")) == []
+    assert {path.name for path in tmp_path.iterdir()} == {"outputs"}  # No empty folder of data.
+    assert all(job["status"] == "failed" for job in results(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "path", ["/x/Łódź", "runs/lr=0.1", "a,b", "/x/#a", "a(1)", "[a]", "{a}", "it's", 'a"b', "$x y"]
+)
+def test_the_line_to_type_gives_the_path(path: str) -> None:
+    (word,) = shlex.split(typed_line(f"dataset.path={path}"))
+    (override,) = OverridesParser.create().parse_overrides([word])
+    assert override.value() == path
+
+
+@pytest.mark.parametrize(
+    ("argument", "sentence"),
+    [
+        ("dim=abc,8", "`dim` must be an integer >= 1, but is 'abc'."),
+        ("training.lr=0.1,abc", "`training.lr` must be a number > 0, but is 'abc'."),
+        ("sparse=torch,scipy", "`sparse` must be one of torch, torch_sparse, but is 'scipy'."),
+    ],
+)
+def test_a_sweep_with_a_value_that_cannot_be_does_not_begin(
+    tmp_path: Path, argument: str, sentence: str
+) -> None:
+    ran = mohone(tmp_path, "-m", "seed=1,2", argument)
+    assert ran.returncode == 1
+    assert ran.stderr == f"{sentence} No job was started.\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_version_is_ours(tmp_path: Path) -> None:
+    assert mohone(tmp_path, "--version").stdout == "mohone 0.1.0\n"
+
+
+def test_a_precision_that_a_cpu_lacks_is_said_as_it_was_trained(tmp_path: Path) -> None:
+    ran = mohone(tmp_path, *BASELINE, "trainer.precision=16-mixed")
+    assert ran.returncode == 0, ran.stderr
+    assert "a CPU has no 16-mixed; trained in bf16-mixed" in ran.stdout
+    same = mohone(tmp_path, *BASELINE, "trainer.precision=bf16-mixed")
+    assert "skipped: this job has ended before" in same.stdout
+    (result,) = results(tmp_path)
+    assert result["config"]["trainer"]["precision"] == "bf16-mixed"
+
+
+def test_a_file_system_without_locks_is_named_with_a_way_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def acquire(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr("mohone.core.files.FileLock.acquire", acquire)
+    for more in ([], ["-m", "hydra.sweep.dir=sweep"]):
+        ran = mohone(tmp_path, *more, *BASELINE)
+        assert ran.returncode == 1
+        assert f"{tmp_path}/{'sweep/0' if more else 'here'}/.lock must lie on a file system" in ran.stdout
+        assert "`store_dir`" in ran.stdout
+        assert "Traceback" not in ran.stdout + ran.stderr
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "outputs/store"),
+        RuntimeError("PytorchStreamWriter failed writing file data/0: file write failed"),
+    ],
+)
+def test_a_full_disk_is_said_and_then_the_same_command_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def full(*_: Any) -> None:
+        raise error
+
+    def no_room(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as disk:
+        disk.setattr("mohone.experiment.stages.baseline.save_weights", full)
+        disk.setattr("mohone.core.files._LEAST_SPACE", 1 << 60)  # Every disk is full.
+        disk.setattr("mohone.run.write_failed", no_room)
+        ran = mohone(tmp_path, *BASELINE)
+    said = ran.stdout + ran.stderr
+    assert ran.returncode == 1
+    assert "There must be room on the disk of " in said
+    assert "outputs/store, but it is full" in said
+    assert "Traceback" not in said
+    assert mohone(tmp_path, *BASELINE).returncode == 0
+    (result,) = results(tmp_path)
+    assert result["status"] == "ok"
