@@ -29,6 +29,11 @@ def check_known(
 
     Raises:
         ConfigError: such a key.
+
+    Example:
+        >>> check_known("infusion.", ["bta"], ["alpha", "beta"])
+        Traceback (most recent call last):
+        mohone.core.errors.ConfigError: `infusion.bta` must be one of beta, alpha, but is none of them.
     """
     for key in given:
         if key not in known:
@@ -61,6 +66,10 @@ def build(path: str, node: Mapping[str, Any]) -> Any:
 
     Raises:
         ConfigError: an argument that the target does not have, or a value that it refuses.
+
+    Example:
+        >>> build("optimizer", {"_target_": "fractions.Fraction", "numerator": 1, "denominator": 3})
+        Fraction(1, 3)
     """
     try:
         _check_arguments(path, node)
@@ -108,6 +117,14 @@ def arguments_of(target: Any) -> dict[str, Any] | None:
     """The keyword arguments of a class or function and their defaults; None: it takes any.
 
     `**kwargs` of a class stand for those of the class it derives from.
+
+    Example:
+        >>> def draw(n, seed=0):
+        ...     pass
+        >>> arguments_of(draw)["seed"]
+        0
+        >>> arguments_of(dict) is None
+        True
     """
     found: dict[str, Any] = {}
     classes = target.__mro__ if isinstance(target, type) else ()
@@ -123,5 +140,10 @@ def arguments_of(target: Any) -> dict[str, Any] | None:
 
 
 def first_line(error: BaseException) -> str:
-    """What an error says first, without the full stop."""
+    r"""What an error says first, without the full stop.
+
+    Example:
+        >>> first_line(ValueError("It broke.\nA long story."))
+        'It broke'
+    """
     return str(error).strip().split("\n")[0].rstrip(".")

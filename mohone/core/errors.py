@@ -31,6 +31,13 @@ def require_int(name: str, value: object, minimum: int, maximum: int | None = No
 
     Raises:
         ConfigError: if it is not.
+
+    Example:
+        >>> require_int("dim", 3, minimum=1)
+        3
+        >>> require_int("dim", 0, minimum=1)
+        Traceback (most recent call last):
+        mohone.core.errors.ConfigError: `dim` must be an integer >= 1, but is 0.
     """
     if isinstance(value, bool) or not isinstance(value, int) or value < minimum:
         raise ConfigError(f"`{name}` must be an integer >= {minimum}, but is {value!r}.")
@@ -44,6 +51,11 @@ def require_bool(name: str, value: object) -> bool:
 
     Raises:
         ConfigError: if it is not.
+
+    Example:
+        >>> require_bool("progress", "no")
+        Traceback (most recent call last):
+        mohone.core.errors.ConfigError: `progress` must be true or false, but is 'no'.
     """
     if not isinstance(value, bool):
         raise ConfigError(f"`{name}` must be true or false, but is {value!r}.")
@@ -61,6 +73,13 @@ def require_float(
 
     Raises:
         ConfigError: if it does not, or is no number.
+
+    Example:
+        >>> require_float("training.dropout", 0, below=1)
+        0.0
+        >>> require_float("training.dropout", 1, below=1)
+        Traceback (most recent call last):
+        mohone.core.errors.ConfigError: `training.dropout` must be >= 0 and < 1, but is 1.
     """
     bounds = f"{'>' if strict else '>='} {minimum:g}"
     if below != float("inf"):
@@ -78,6 +97,11 @@ def require_choice(name: str, value: object, choices: tuple[str, ...]) -> str:
 
     Raises:
         ConfigError: if it is not.
+
+    Example:
+        >>> require_choice("sparse", "scipy", ("torch", "torch_sparse"))
+        Traceback (most recent call last):
+        mohone.core.errors.ConfigError: `sparse` must be one of torch, torch_sparse, but is 'scipy'.
     """
     if value not in choices:
         raise ConfigError(f"`{name}` must be one of {', '.join(choices)}, but is {value!r}.")

@@ -47,6 +47,11 @@ def nearest_neighbors(
 
     Raises:
         ConfigError: beyond `most_exact` rows where faiss is not installed.
+
+    Example:
+        >>> on_a_line = torch.tensor([[0.0], [1.0], [3.0]])
+        >>> nearest_neighbors(on_a_line, 2, "euclidean").rows.tolist()
+        [[1, 2], [0, 2], [1, 0]]
     """
     require_choice("infusion.metric", metric, METRICS)
     n = len(vectors)

@@ -22,6 +22,12 @@ def in_chunks(loop: Callable[[int, int], object], n: int, least: int = 64) -> No
         loop: calls a function compiled with `nogil=True`.
         n: items.
         least: items below which a thread is not worth its start.
+
+    Example:
+        >>> done = []
+        >>> in_chunks(lambda start, stop: done.extend(range(start, stop)), 5)
+        >>> sorted(done)
+        [0, 1, 2, 3, 4]
     """
     n_chunks = max(1, min(torch.get_num_threads(), n // least))
     if n_chunks == 1:

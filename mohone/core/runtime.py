@@ -15,6 +15,7 @@ from mohone.core.sparse import use_backend
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # Of glibc's mallopt.
 _LARGEST = 2**31 - 1
 _QUIET = ("pytorch_lightning", "lightning", "lightning.pytorch", "lightning.fabric", "lightning_fabric")
+_kept = False
 
 
 def prepare_process(config: Plain) -> None:
@@ -28,6 +29,11 @@ def prepare_process(config: Plain) -> None:
         keep_freed_memory()
     want_progress(require_bool("progress", config["progress"]))
     use_backend(config["sparse"])
+
+
+def keeps_freed_memory() -> bool:
+    """Was it done in this process?"""
+    return _kept
 
 
 def keep_freed_memory() -> bool:
@@ -44,7 +50,9 @@ def keep_freed_memory() -> bool:
         mallopt = ctypes.CDLL("libc.so.6").mallopt
     except (OSError, AttributeError):
         return False
-    return bool(mallopt(_M_MMAP_THRESHOLD, _LARGEST) and mallopt(_M_TRIM_THRESHOLD, _LARGEST))
+    global _kept
+    _kept = bool(mallopt(_M_MMAP_THRESHOLD, _LARGEST) and mallopt(_M_TRIM_THRESHOLD, _LARGEST))
+    return _kept
 
 
 def quiet_lightning() -> None:

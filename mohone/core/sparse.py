@@ -15,7 +15,13 @@ Product = Callable[[Tensor, Tensor], Tensor]
 
 
 def csr_matrix(row: Tensor, column: Tensor, value: Tensor, n: int) -> Tensor:
-    """A square float32 CSR matrix of triplets without repetitions (torch's fastest sparse form on a CPU)."""
+    """A square float32 CSR matrix of triplets without repetitions (torch's fastest sparse form on a CPU).
+
+    Example:
+        >>> csr_matrix(torch.tensor([1, 0]), torch.tensor([0, 1]), torch.tensor([2.0, 3.0]), n=2).to_dense()
+        tensor([[0., 3.],
+                [2., 0.]])
+    """
     order = torch.argsort(row * n + column)
     starts = torch.cat([row.new_zeros(1), torch.bincount(row, minlength=n).cumsum(0)])
     with warnings.catch_warnings():

@@ -19,6 +19,11 @@ class GroupIndex:
         offsets: `(n_keys + 1,)`; the members of `keys[i]` are `members[offsets[i]:offsets[i + 1]]`.
         members: `(n_members,)` in `[0, n_ids)`, ascending within a key.
         n_ids: how many ids there are, at least one.
+
+    Example:
+        >>> index = GroupIndex.from_pairs(torch.tensor([7, 2, 7]), torch.tensor([1, 0, 0]), n_ids=3)
+        >>> index.keys.tolist(), index.offsets.tolist(), index.members.tolist()
+        ([2, 7], [0, 1, 3], [0, 0, 1])
     """
 
     keys: Tensor
@@ -58,6 +63,12 @@ class GroupIndex:
 
         Returns:
             `rows` and `members`, both `(n_found,)`: `members[j]` belongs to `keys[rows[j]]`.
+
+        Example:
+            >>> index = GroupIndex.from_pairs(torch.tensor([7, 2, 7]), torch.tensor([1, 0, 0]), n_ids=3)
+            >>> rows, members = index.lookup(torch.tensor([7, 5, 2]))
+            >>> rows.tolist(), members.tolist()
+            ([0, 0, 2], [0, 1, 0])
         """
         if len(self.keys) == 0:
             return keys.new_empty(0), keys.new_empty(0)
@@ -78,8 +89,26 @@ class GroupIndex:
         return dict(zip(self.keys.tolist(), pairwise(ends), strict=True))
 
 
+def mask_of(ids: Tensor, n: int) -> Tensor:
+    """`(n,)` of bool: is the number among these ids, of whatever shape?
+
+    Example:
+        >>> mask_of(torch.tensor([[0, 2], [2, 0]]), 4)
+        tensor([ True, False,  True, False])
+    """
+    mask = torch.zeros(n, dtype=torch.bool)
+    mask[ids.flatten()] = True
+    return mask
+
+
 def expand_ranges(start: Tensor, counts: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-    """The slices `values[start[i]:start[i] + counts[i]]` laid end to end, and the row of each element."""
+    """The slices `values[start[i]:start[i] + counts[i]]` laid end to end, and the row of each element.
+
+    Example:
+        >>> rows, found = expand_ranges(torch.tensor([3, 0]), torch.tensor([1, 2]), torch.arange(10, 14))
+        >>> rows.tolist(), found.tolist()
+        ([0, 1, 1], [13, 10, 11])
+    """
     rows = torch.arange(len(start), device=start.device).repeat_interleave(counts)
     first = counts.cumsum(0) - counts
     position = torch.arange(len(rows), device=start.device) - first[rows] + start[rows]

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from mohone.core.errors import DataError
-from mohone.data.index import GroupIndex
+from mohone.data.index import GroupIndex, mask_of
 from mohone.data.load_report import LoadReport, report_loading
 from mohone.data.reading import NamedTriple, TripleFile
 
@@ -21,7 +21,12 @@ SIDES = ("tail", "head")
 
 
 class Vocabulary:
-    """Names in sorted (code point) order and their ids, so that a file's line order changes nothing."""
+    """Names in sorted (code point) order and their ids, so that a file's line order changes nothing.
+
+    Example:
+        >>> Vocabulary(["b", "a", "B", "b"]).ids
+        {'B': 0, 'a': 1, 'b': 2}
+    """
 
     def __init__(self, names: Iterable[str]) -> None:
         self.names = tuple(sorted(set(names)))
@@ -66,15 +71,12 @@ class KnowledgeGraph:
     @cached_property
     def seen_entities(self) -> Tensor:
         """`(n_entities,)` of bool: is it in a training triple?"""
-        seen = torch.zeros(self.n_entities, dtype=torch.bool)
-        seen[self.train[:, [0, 2]].flatten()] = True
-        return seen
+        return mask_of(self.train[:, [0, 2]], self.n_entities)
 
     @cached_property
     def unseen_relations(self) -> frozenset[int]:
         """Those that no training triple has: of their types nothing is known."""
-        seen = set(self.train[:, 1].unique().tolist())
-        return frozenset(relation for relation in range(self.n_relations) if relation not in seen)
+        return frozenset((~mask_of(self.train[:, 1], self.n_relations)).nonzero().flatten().tolist())
 
     def answers(self, side: str, *splits: str) -> GroupIndex:
         """The known answers on `side` of each query in these splits, by `query_keys`."""
@@ -89,17 +91,33 @@ class KnowledgeGraph:
 
 
 def answer_column(side: str) -> int:
-    """The column of a triple that a query on `side` asks for."""
+    """The column of a triple that a query on `side` asks for.
+
+    Example:
+        >>> answer_column("tail"), answer_column("head")
+        (2, 0)
+    """
     return 2 if side == "tail" else 0
 
 
 def query_keys(triples: Tensor, side: str, n_relations: int) -> Tensor:
-    """One integer for each query `(head, relation, ?)` or `(?, relation, tail)`: `(n,)`."""
+    """One integer for each query `(head, relation, ?)` or `(?, relation, tail)`: `(n,)`.
+
+    Example:
+        >>> triples = torch.tensor([[5, 1, 2], [5, 1, 3]])
+        >>> query_keys(triples, "tail", n_relations=10).tolist(), query_keys(triples, "head", 10).tolist()
+        ([51, 51], [21, 31])
+    """
     return triples[:, 2 - answer_column(side)] * n_relations + triples[:, 1]
 
 
 def fingerprint(triples: Iterable[NamedTriple]) -> str:
-    """sha256 of the sorted unique lines: what `LC_ALL=C sort -u FILE | sha256sum` prints."""
+    """sha256 of the sorted unique lines: what `LC_ALL=C sort -u FILE | sha256sum` prints.
+
+    Example:
+        >>> fingerprint([("a", "r", "b"), ("a", "r", "b")])[:8] == fingerprint([("a", "r", "b")])[:8]
+        True
+    """
     digest = hashlib.sha256()
     for triple in sorted({"\t".join(triple) for triple in triples}):
         digest.update(triple.encode() + b"\n")

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from mohone.data.index import mask_of
 from mohone.data.reading import TripleFile
 
 
@@ -83,10 +84,8 @@ def report_loading(
         encoded: for each split, `(n, 3)` unique id triples.
     """
     train = encoded["train"]
-    seen_entities = torch.zeros(len(entities), dtype=torch.bool)
-    seen_entities[train[:, [0, 2]].flatten()] = True
-    seen_relations = torch.zeros(len(relations), dtype=torch.bool)
-    seen_relations[train[:, 1]] = True
+    seen_entities = mask_of(train[:, [0, 2]], len(entities))
+    seen_relations = mask_of(train[:, 1], len(relations))
     counts = {}
     earlier = train.new_empty(0)
     for split, triples in encoded.items():

@@ -25,6 +25,11 @@ def split_triples(triples: Collection[NamedTriple], share: float, seed: int) -> 
     Raises:
         ConfigError: a share that is out of range.
         DataError: too few triples can leave train.
+
+    Example:
+        >>> splits = split_triples([(a, "likes", b) for a in "abc" for b in "abc"], share=0.2, seed=0)
+        >>> {name: len(triples) for name, triples in splits.items()}
+        {'train': 5, 'valid': 2, 'test': 2}
     """
     if not 0 < share < 0.5:
         raise ConfigError(f"The share of valid and of test must lie between 0 and 0.5, but is {share}.")

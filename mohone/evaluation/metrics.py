@@ -24,6 +24,12 @@ def summarize(ranks: Ranks) -> dict[str, float]:
 
     AMRI is `1 - (MR - 1) / (E[MR] - 1)` with `E[MR]` the mean rank of a random order of each query's own
     candidates: 1 is perfect, 0 is chance [Berrendorf et al. 2020]; 1 if there is only one candidate.
+
+    Example:
+        >>> first_and_fourth = torch.tensor([1, 4])
+        >>> figures = summarize(Ranks(first_and_fourth, first_and_fourth, torch.tensor([10, 10])))
+        >>> figures["mrr"], figures["hits@3"], figures["mr"]
+        (0.625, 0.5, 2.5)
     """
     rank = ranks.mean
     out = {"mrr": float(rank.reciprocal().mean())}
@@ -111,7 +117,12 @@ def _parts(triples: Tensor, kg: KnowledgeGraph) -> dict[str, Part]:
 
 
 def degree_bins(degrees: Tensor) -> dict[str, Tensor]:
-    """Masks of degrees by bins 0, 1, 2-3, 4-7, ..., up to the greatest of them."""
+    """Masks of degrees by bins 0, 1, 2-3, 4-7, ..., up to the greatest of them.
+
+    Example:
+        >>> {name: mask.tolist() for name, mask in degree_bins(torch.tensor([0, 3, 1])).items()}
+        {'0': [True, False, False], '1': [False, False, True], '2-3': [False, True, False]}
+    """
     bins = {"0": degrees == 0}
     low = 1
     while low <= int(degrees.max()):

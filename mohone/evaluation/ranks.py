@@ -92,7 +92,17 @@ def mask_known(scores: Tensor, answers: Tensor, known: Pairs) -> MaskedScores:
 
 
 def rank_all(masked: MaskedScores) -> Ranks:
-    """Rank each query's answer among all candidates."""
+    """Rank each query's answer among all candidates.
+
+    Example:
+        Of four candidates the second is right; the third is known to be right, too, and the fourth ties:
+
+        >>> scores = torch.tensor([[0.9, 0.5, 0.8, 0.5]])
+        >>> known = torch.tensor([0, 0]), torch.tensor([1, 2])
+        >>> ranks = rank_all(mask_known(scores, torch.tensor([1]), known))
+        >>> ranks.optimistic, ranks.pessimistic, ranks.mean, ranks.n_candidates
+        (tensor([2]), tensor([3]), tensor([2.5000], dtype=torch.float64), tensor([3]))
+    """
     return _ranks(masked.scores, masked.gold, masked.n_candidates, masked.scratch[1])
 
 

@@ -23,9 +23,8 @@ class Contexts(SparseExpert):
     Of the entities other than h that have `(q, d)`, `n` in number, `c` have `(r, t)`, too; the confidence is
     `c / (n + 5)`, if c >= 2 and it is above 0.01. The values are `log(1 - prod(1 - confidence) + 1e-3) - log
     1e-3` over the edges of h, and the same of the best confidence alone. Loops of h are no contexts, nor is
-    `(r, t)` one of itself. Rules
-    are counted when their relation is first asked for, and only the relations of the latest batch are kept:
-    ask in the order of relations.
+    `(r, t)` one of itself. Rules are counted when their relation is first asked for, and only the relations
+    of the latest batch are kept: ask in the order of relations.
     """
 
     values = ("contexts", "best_context")

@@ -30,11 +30,10 @@ class Heat(Expert):
     """`log(Psi_s(h, t) + e) - log(share of t in all degrees + e)` at several scales s, e = 1e-6.
 
     `Psi_s = sum over k >= first_walk of e^-s s^k / k! P^k`, the heat kernel of the network of training
-    triples by its random walks P, from `first_walk` steps on. All scales share the powers of P, and all terms
-    are positive; the
-    longest walks, one in 5,000, are taken as if they were a little shorter. An isolated entity's values are
-    0. By default walks of 0 and 1 steps are left out: on FB15k-237 they know how the data set was drawn (see
-    `Linked`); of longer walks some pass the query's own triple.
+    triples by its random walks P, from `first_walk` steps on. All scales share the powers of P, and all
+    terms are positive; the longest walks, one in 5,000, are taken as if they were a little shorter. An
+    isolated entity's values are 0. By default walks of 0 and 1 steps are left out: on FB15k-237 they know
+    how the data set was drawn (see `Linked`); of longer walks some pass the query's own triple.
 
     Values are kept in float16, as many rows as `cache_bytes` hold; the others are computed again when they
     are asked for, to the same numbers.

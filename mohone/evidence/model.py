@@ -196,10 +196,11 @@ class EvidenceModel(Wrapped):
         return Explanation(sum(share.contribution for share in shares), shares, reasons)
 
     def _expert_weights(self, relation: Tensor) -> list[tuple[Expert, Tensor]]:
-        """Each expert with its columns of the weights: `(batch, n_values)`."""
+        """Each expert that has a weight with its columns of the weights: `(batch, n_values)`."""
         sizes = [1, *(len(expert.values) for expert in self._experts)]
         columns = self.weights[relation].split(sizes, 1)[1:]
-        return [(expert, own.contiguous()) for expert, own in zip(self._experts, columns, strict=True)]
+        pairs = zip(self._experts, columns, strict=True)
+        return [(expert, own.contiguous()) for expert, own in pairs if own.any()]
 
     def _inner(self, known: Tensor, relation: Tensor) -> Tensor:
         """The inner model's scores of all entities: `(batch, n_entities)`."""

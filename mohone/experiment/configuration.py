@@ -33,6 +33,10 @@ def compose_plain(settings: list[str]) -> Plain:
 
     Raises:
         ConfigError: a setting that cannot be.
+
+    Example:
+        >>> compose_plain(["netemb=node2vec", "netemb.p=0.5"])["netemb"]["neighborhood"]["p"]
+        0.5
     """
     check_choices(settings)
     try:

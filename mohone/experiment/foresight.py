@@ -5,11 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 
 from hydra import compose
+from hydra._internal.core_plugins.basic_sweeper import BasicSweeperConf
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf, open_dict
 
 from mohone.core.errors import ConfigError
 from mohone.experiment.configuration import absolute_paths, check_keys, to_plain
+
+_USUAL_SWEEPER = BasicSweeperConf._target_
+
+
+def sweeps_all(config: DictConfig) -> bool:
+    """Are a multirun's jobs all combinations of its choices? Hydra's usual sweeper alone knows them before."""
+    return bool(config.hydra.sweeper.get("_target_", _USUAL_SWEEPER) == _USUAL_SWEEPER)
 
 
 def choices_of(config: DictConfig) -> list[list[str]]:
@@ -38,6 +46,8 @@ def check_sweep(config: DictConfig) -> None:
     Raises:
         ConfigError: a value that cannot be, and that nothing was run.
     """
+    if not sweeps_all(config):
+        return
     choices = choices_of(config)
     first = [values[0] for values in choices]
     jobs = [first]

@@ -48,7 +48,12 @@ def full_keys(arguments: Sequence[str]) -> list[str]:
 
 
 def full_key(key: str) -> str:
-    """The key of the configuration that is meant; itself if it is none that is short."""
+    """The key of the configuration that is meant; itself if it is none that is short.
+
+    Example:
+        >>> full_key("training.lr"), full_key("graph.weighting"), full_key("seed")
+        ('training.optimizer.lr', 'network.weighting', 'seed')
+    """
     return _RENAMED.get(key) or _short_keys().get(key, key)
 
 

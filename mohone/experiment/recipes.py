@@ -21,7 +21,12 @@ _ELSE = {"default": "strong"}  # Where a recipe has none, that of another serves
 
 
 def family_of(choice: str) -> str:
-    """The family of a model or data set; itself if it is in none."""
+    """The family of a model or data set; itself if it is in none.
+
+    Example:
+        >>> family_of("transh"), family_of("rescal")
+        ('translational', 'rescal')
+    """
     return next((family for family, members in FAMILIES.items() if choice in members), choice)
 
 

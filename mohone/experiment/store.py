@@ -37,6 +37,11 @@ def stage_key(
         fingerprint: the data set's.
         seed: the job's.
         parents: keys of the stages it builds on.
+
+    Example:
+        >>> usual = stage_key("baseline", {"dim": 32}, fingerprint="0f", seed=0)
+        >>> len(usual), usual == stage_key("baseline", {"dim": 33}, fingerprint="0f", seed=0)
+        (32, False)
     """
     content = {
         "format": FORMAT,

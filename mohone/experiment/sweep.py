@@ -19,7 +19,7 @@ from omegaconf.errors import OmegaConfBaseException
 from mohone.core.config import Plain
 from mohone.core.errors import DataError, MohoneError
 from mohone.core.files import write_text
-from mohone.experiment.foresight import check_sweep, choices_of
+from mohone.experiment.foresight import check_sweep, choices_of, sweeps_all
 from mohone.experiment.hydra_errors import explain
 from mohone.reporting.jobs import jobs_table
 from mohone.reporting.results import read_results
@@ -102,8 +102,11 @@ def show_ended() -> None:
 
 
 def count_jobs(config: DictConfig) -> int:
-    """How many jobs a multirun has: the product of its choices, each key's last word counting."""
-    return math.prod(len(values) for values in choices_of(config))
+    """How many jobs a multirun has: the product of its choices, each key's last word counting.
+
+    0: only the sweeper knows, which is not Hydra's usual one and chooses as it goes.
+    """
+    return math.prod(len(values) for values in choices_of(config)) if sweeps_all(config) else 0
 
 
 def progress_line(results: list[tuple[Path, Plain]], sweep: str, now: float) -> str:
@@ -113,7 +116,7 @@ def progress_line(results: list[tuple[Path, Plain]], sweep: str, now: float) -> 
 
     Args:
         results: of the sweep's folder, where others may have theirs.
-        sweep: its number of jobs, when it began and its process.
+        sweep: its number of jobs (0: nobody knows), when it began and its process.
         now: the time.
     """
     n_jobs, start = int(sweep.split()[0]), float(sweep.split()[1])
@@ -125,7 +128,7 @@ def progress_line(results: list[tuple[Path, Plain]], sweep: str, now: float) -> 
             worked += works
             ended += works or result["status"] == "ok"
             failed += mark != ""
-    line = f"sweep: {ended} of {n_jobs} jobs ended"
+    line = f"sweep: {ended} of {n_jobs or '?'} jobs ended"
     if failed:
         line += f", {failed} of them failed"
     if worked and n_jobs > ended:

@@ -16,7 +16,7 @@ from pytorch_lightning.callbacks import Callback, TQDMProgressBar
 from mohone.core.config import Plain
 from mohone.core.errors import ConfigError, require_choice, require_int
 from mohone.core.progress import progress_shown
-from mohone.core.runtime import keep_freed_memory, quiet_lightning
+from mohone.core.runtime import keep_freed_memory, keeps_freed_memory, quiet_lightning
 from mohone.experiment.loggers import JobLogger
 
 _OURS = (
@@ -42,12 +42,13 @@ class Worker(Callback):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Unpickled by `_arrive`, before anything else is done in the new process."""
-        return _arrive, ()
+        return _arrive, (keeps_freed_memory(),)
 
 
-def _arrive() -> Worker:
+def _arrive(keeps_memory: bool) -> Worker:
     quiet_lightning()
-    keep_freed_memory()
+    if keeps_memory:
+        keep_freed_memory()
     return Worker()
 
 

@@ -16,6 +16,11 @@ def barbell(bell: int = 10, path: int = 10) -> tuple[Network, Tensor]:
     Args:
         bell: nodes of each clique, the door among them.
         path: nodes between the doors.
+
+    Example:
+        >>> network, roles = barbell(bell=3, path=2)
+        >>> network.n_nodes, network.n_edges, roles.tolist()
+        (8, 9, [-2, -2, -1, 0, 0, -1, -2, -2])
     """
     left, right = range(bell), range(bell + path, 2 * bell + path)
     edges = [(a, b) for side in (left, right) for a in side for b in side if a < b]

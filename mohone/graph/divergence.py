@@ -24,6 +24,10 @@ def log_histograms(values: Tensor, n_bins: int, lowest: float = 1e-9) -> Tensor:
 
     Returns:
         `(n, n_bins)` int32 counts.
+
+    Example:
+        >>> log_histograms(torch.tensor([[1.0, 1e-2, 0.0]]), n_bins=3)
+        tensor([[1, 0, 2]], dtype=torch.int32)
     """
     out = np.zeros((len(values), n_bins), np.int32)
     rows = values.contiguous().numpy()
@@ -51,6 +55,11 @@ class HistogramDivergence:
 
     Args:
         counts: `(n, n_bins)` int32, each row with the same sum.
+
+    Example:
+        >>> apart = HistogramDivergence(torch.tensor([[2, 0], [0, 2]])).rows(torch.tensor([0]))
+        >>> f"{apart[0, 0]:.4f} {apart[0, 1]:.4f}"  # No more than log 2.
+        '0.0000 0.6931'
     """
 
     def __init__(self, counts: Tensor) -> None:

@@ -25,6 +25,11 @@ def chebyshev_coefficients(scale: float, tolerance: float = 1e-7) -> np.ndarray:
     """Coefficients `c` with `exp(-s (1 - x)) = sum_k c_k T_k(x)` on [-1, 1], up to `tolerance`.
 
     They are `e^-s I_k(s)` (modified Bessel functions), twice that for k > 0 [Hammond et al. 2011].
+
+    Example:
+        >>> c = chebyshev_coefficients(2.0)
+        >>> bool(abs(np.polynomial.chebyshev.chebval(0.3, c) - np.exp(-2.0 * (1 - 0.3))) < 1e-7)
+        True
     """
     n_terms = 16
     while True:
@@ -68,6 +73,11 @@ class HeatKernel:
         scale: the paper's s, the time heat flows, >= 0; of a list of scales the mean of the kernels.
         laplacian: `random_walk` (rows sum to 1) or `symmetric` (the paper's formula).
         tolerance: largest error of the polynomial on the spectrum.
+
+    Example:
+        >>> pair = Network.from_edges(torch.tensor([0]), torch.tensor([1]), n_nodes=2)
+        >>> HeatKernel(pair, scale=1.0).rows(torch.tensor([0]))
+        tensor([[0.5677, 0.4323]])
     """
 
     def __init__(

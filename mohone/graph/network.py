@@ -22,6 +22,12 @@ class Network:
     Attributes:
         source, target: `(2 * n_edges,)`, sorted by source, then target; int64.
         weight: `(2 * n_edges,)` float64, > 0; None: all 1.
+
+    Example:
+        >>> triples = torch.tensor([[0, 5, 1], [1, 6, 0], [1, 5, 2], [2, 5, 2]])
+        >>> network = Network.from_triples(triples, n_nodes=4)
+        >>> network.n_edges, network.degrees.tolist(), network.isolated.tolist()
+        (2, [1, 2, 1, 0], [False, False, False, True])
     """
 
     n_nodes: int

@@ -30,7 +30,12 @@ def poisson_lengths(scales: Sequence[float]) -> np.ndarray:
 
 
 def window_lengths(window: int) -> np.ndarray:
-    """The same for contexts within a window: distance k as often as word2vec takes it, `window - k + 1`."""
+    """The same for contexts within a window: distance k as often as word2vec takes it, `window - k + 1`.
+
+    Example:
+        >>> window_lengths(3).round(2)
+        array([0.5 , 0.83, 1.  ])
+    """
     chances = np.arange(window, 0, -1) / (window * (window + 1) / 2)
     return np.asarray(np.cumsum(chances))
 

@@ -88,7 +88,13 @@ def retrofit_steps(vectors: Tensor, neighbors: Tensor, pull: Pull) -> Iterator[T
 
 
 def objective(vectors: Tensor, first: Tensor, neighbors: Tensor, pull: Pull) -> float:
-    """The paper's eq. 3: `sum_i alpha |q_i - q^_i|^2 + sum_j beta_ij |q_i - q_j|^2`."""
+    """The paper's eq. 3: `sum_i alpha |q_i - q^_i|^2 + sum_j beta_ij |q_i - q_j|^2`.
+
+    Example:
+        >>> apart, each_other = torch.tensor([[0.0], [3.0]]), torch.tensor([[1], [0]])
+        >>> objective(apart, apart, each_other, Pull(beta=0.5))
+        9.0
+    """
     vectors, first = vectors.flatten(1), first.flatten(1)
     total = pull.alpha * float((vectors - first).square().sum())
     pulls = pull.beta / (neighbors >= 0).sum(1).clamp(min=1)

@@ -2,89 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from mohone.core.blocks import row_blocks
-
-
-class _AnswerSoftmax(torch.autograd.Function):
-    """The loss of `answer_softmax`, its gradient formed in the forward pass, block by block in the cache."""
-
-    @staticmethod
-    def forward(
-        ctx: Any,
-        scores: Tensor,
-        rows: Tensor,
-        answers: Tensor,
-        row_weight: Tensor,
-        answer_weight: Tensor | None,
-        smoothing: float,
-        factor: float,
-        left_out: Tensor | None,
-    ) -> Tensor:
-        gradient = torch.empty_like(scores)
-        loss = scores.new_zeros((), dtype=torch.promote_types(scores.dtype, torch.float32))
-        for part in row_blocks(scores):
-            block, weight = scores[part].to(loss.dtype), factor * row_weight[part].to(loss.dtype)
-            absent = None if left_out is None else left_out[part]
-            ranked = block if absent is None else block.masked_fill(absent, -math.inf)
-            top = ranked.amax(1, keepdim=True)
-            grown = gradient[part] if scores.dtype == loss.dtype else torch.empty_like(block)
-            torch.sub(ranked, top, out=grown)
-            if factor != 1.0:
-                grown.mul_(factor)
-            grown.exp_()
-            total = grown.sum(1)
-            loss += (weight * (total.log() / factor + top[:, 0])).sum()
-            grown.mul_((weight / total)[:, None])
-            if smoothing:
-                loss -= _smooth(block, grown, smoothing * weight, absent)
-            if grown.dtype != gradient.dtype:
-                gradient[part] = grown
-        gold = scores[rows, answers].to(loss.dtype)
-        pull = torch.ones_like(gold) if answer_weight is None else answer_weight.to(loss.dtype)
-        pull = (1 - smoothing) * factor * pull
-        loss -= (pull * gold).sum()
-        gradient.view(-1).index_add_(0, rows * scores.shape[1] + answers, -pull.to(scores.dtype))
-        ctx.save_for_backward(gradient)
-        return loss
-
-    @staticmethod
-    def backward(ctx: Any, *grad_outputs: Any) -> tuple[Tensor | None, ...]:
-        return (
-            _times(ctx.saved_tensors[0], grad_outputs[0]),
-            None,
-            None,
-            None,
-            None,
-            None,
-            None,
-            None,
-        )
-
-
-def _times(gradient: Tensor, factor: Tensor) -> Tensor:
-    """The gradient times a number, which is 1 as a rule: then a pass over the scores is saved."""
-    if factor.device.type == "cpu" and factor.item() == 1.0:  # Elsewhere looking would cost more.
-        return gradient
-    return gradient * factor.to(gradient.dtype)
-
-
-def _smooth(block: Tensor, gradient: Tensor, weight: Tensor, absent: Tensor | None) -> Tensor:
-    """Subtract from `gradient` the evenly spread share of the targets; returns its part of the loss."""
-    if absent is None:
-        share = weight / block.shape[1]
-        gradient.sub_(share[:, None])
-        return (share * block.sum(1)).sum()
-    counted = (~absent).to(block.dtype)
-    share = weight / counted.sum(1)
-    gradient.addcmul_(counted, share[:, None], value=-1.0)
-    return (share * (block * counted).sum(1)).sum()
+from mohone.training.fused import AnswerLogistic, AnswerSoftmax
 
 
 def answer_softmax(
@@ -110,36 +32,20 @@ def answer_softmax(
         smoothing: the share e of each target spread evenly over the candidates.
         inverse_temperature: factor of the scores.
         left_out: `(batch, n_candidates)` of bool: what is no candidate of a row.
+
+    Example:
+        One query with its answer in column 2; the plain formula:
+
+        >>> scores, row, answer = torch.tensor([[1.0, 3.0, 2.0]]), torch.tensor([0]), torch.tensor([2])
+        >>> answer_softmax(scores, row, answer, row_weight=torch.ones(1))
+        tensor(1.4076)
+        >>> scores[0].logsumexp(0) - scores[0, 2]
+        tensor(1.4076)
     """
-    loss: Tensor = _AnswerSoftmax.apply(  # type: ignore[no-untyped-call]
+    loss: Tensor = AnswerSoftmax.apply(  # type: ignore[no-untyped-call]
         scores, rows, answers, row_weight, answer_weight, smoothing, inverse_temperature, left_out
     )
     return loss
-
-
-class _AnswerLogistic(torch.autograd.Function):
-    """The loss of `answer_logistic`, its gradient formed in the forward pass, block by block."""
-
-    @staticmethod
-    def forward(
-        ctx: Any, scores: Tensor, rows: Tensor, answers: Tensor, smoothing: float, scale: float
-    ) -> Tensor:
-        n = scores.shape[1]
-        gradient = torch.empty_like(scores)
-        loss = scores.new_zeros((), dtype=torch.promote_types(scores.dtype, torch.float32))
-        for part in row_blocks(scores):
-            block = scores[part].to(loss.dtype)
-            loss += (F.softplus(block).sum(1) - (smoothing / n) * block.sum(1)).sum()
-            gradient[part] = torch.sigmoid(block).sub_(smoothing / n).mul_(scale / n)
-        loss -= (1 - smoothing) * scores[rows, answers].to(loss.dtype).sum()
-        pull = gradient.new_full((len(rows),), (smoothing - 1) * scale / n)
-        gradient.view(-1).index_add_(0, rows * n + answers, pull)
-        ctx.save_for_backward(gradient)
-        return loss * (scale / n)
-
-    @staticmethod
-    def backward(ctx: Any, *grad_outputs: Any) -> tuple[Tensor | None, ...]:
-        return _times(ctx.saved_tensors[0], grad_outputs[0]), None, None, None, None
 
 
 def answer_logistic(
@@ -155,8 +61,17 @@ def answer_logistic(
         answers: `(n_answers,)` column of each answer, no pair twice.
         smoothing: e.
         scale: factor of the sum.
+
+    Example:
+        One query with its answer in column 2; the plain formula:
+
+        >>> scores, row, answer = torch.tensor([[1.0, 3.0, 2.0]]), torch.tensor([0]), torch.tensor([2])
+        >>> answer_logistic(scores, row, answer)
+        tensor(1.4963)
+        >>> F.binary_cross_entropy_with_logits(scores[0], torch.tensor([0.0, 0.0, 1.0]))
+        tensor(1.4963)
     """
-    loss: Tensor = _AnswerLogistic.apply(  # type: ignore[no-untyped-call]
+    loss: Tensor = AnswerLogistic.apply(  # type: ignore[no-untyped-call]
         scores, rows, answers, smoothing, scale
     )
     return loss
@@ -170,6 +85,13 @@ def margin_ranking(scores: Tensor, answers: Tensor, left_out: Tensor, margin: fl
         answers: `(batch,)` the column a of each query's right answer.
         left_out: `(batch, n_candidates)` of bool: what is no negative of a query, the answer apart.
         margin: by which the answer should lead.
+
+    Example:
+        >>> scores, answer = torch.tensor([[1.0, 3.0, 2.0]]), torch.tensor([2])
+        >>> margin_ranking(scores, answer, torch.zeros(1, 3, dtype=torch.bool), margin=1.0)
+        tensor(1.)
+        >>> (max(0, 1 - 2 + 1) + max(0, 1 - 2 + 3)) / 2
+        1.0
     """
     gold, negative = _gold_and_negatives(scores, answers, left_out)
     hinges = F.relu(margin - gold[:, None] + scores)
@@ -180,6 +102,13 @@ def logistic(scores: Tensor, answers: Tensor, left_out: Tensor) -> Tensor:
     """`sum_i log(1 + exp(-s_ia)) + mean_j log(1 + exp(s_ij))` [Trouillon et al. 2016].
 
     Arguments as in `margin_ranking`.
+
+    Example:
+        >>> scores, answer = torch.tensor([[1.0, 3.0, 2.0]]), torch.tensor([2])
+        >>> logistic(scores, answer, torch.zeros(1, 3, dtype=torch.bool))
+        tensor(2.3079)
+        >>> F.softplus(-scores[0, 2]) + F.softplus(scores[0, :2]).mean()
+        tensor(2.3079)
     """
     gold, negative = _gold_and_negatives(scores, answers, left_out)
     return (F.softplus(-gold) + _mean_of(F.softplus(scores), negative)).sum()
@@ -192,6 +121,15 @@ def self_adversarial(
 
     `sum_i -log sigma(margin + s_ia) - sum_j p_ij log sigma(-margin - s_ij)`, `p` without gradient; see
     `margin_ranking`.
+
+    Example:
+        >>> scores, answer = torch.tensor([[1.0, 3.0, 2.0]]), torch.tensor([2])
+        >>> nothing = torch.zeros(1, 3, dtype=torch.bool)
+        >>> self_adversarial(scores, answer, nothing, margin=0.0, inverse_temperature=1.0)
+        tensor(2.9687)
+        >>> negatives = scores[0, :2]
+        >>> F.softplus(-scores[0, 2]) + (negatives.softmax(0) * F.softplus(negatives)).sum()
+        tensor(2.9687)
     """
     gold, negative = _gold_and_negatives(scores, answers, left_out)
     with torch.no_grad():
@@ -218,6 +156,10 @@ def power_penalty(squares: Tensor, order: int, weight: Tensor | None = None) -> 
         squares: `(batch, n_components)`.
         order: the power of the moduli.
         weight: `(batch,)`; None: all 1.
+
+    Example:
+        >>> power_penalty(torch.tensor([[4.0, 9.0]]), order=3)
+        tensor(35.)
     """
     powers = squares if order == 2 else squares.pow(order / 2)
     each = powers.sum(1)

@@ -152,6 +152,11 @@ def shuffled(relation: Tensor, run: int, generator: torch.Generator) -> Tensor:
 
     Returns:
         `(n,)` a permutation.
+
+    Example:
+        >>> order = shuffled(torch.tensor([0, 1, 0, 1]), run=2, generator=torch.Generator().manual_seed(0))
+        >>> sorted(order[:2].tolist()), sorted(order[2:].tolist())  # Two of a relation stay together.
+        ([0, 2], [1, 3])
     """
     order = torch.randperm(len(relation), generator=generator)
     if run == 1:

@@ -59,6 +59,12 @@ class Training:
         scheduler: makes a schedule of an optimiser, stepped after each batch; if it takes `n_steps`, it is
             told how many there will be. None: the learning rate stays.
         fit: how long, in which steps.
+
+    Example:
+        >>> from mohone.training import OneVsAll
+        >>> training = Training(OneVsAll(n3=0.1), fit=Fit(max_epochs=9))
+        >>> training.lr, training.is_constant, training.fit.batch_size
+        (0.003, False, 512)
     """
 
     objective: Objective

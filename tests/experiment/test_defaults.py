@@ -9,29 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hydra import compose, initialize_config_dir
 from hydra.utils import get_object
 from omegaconf import OmegaConf
 
 from mohone.core.config import arguments_of
 from mohone.experiment.configuration import GROUPS
 from mohone.experiment.pretrained import Pretrained
-from mohone.experiment.recipes import CONF
 from mohone.graph.network import Network
+from tests.helpers.configured import TOP, Node, composed, files
 
-FILES = [path for group in GROUPS for path in sorted((CONF / group).glob("*.yaml"))]
-TOP = OmegaConf.to_container(OmegaConf.load(CONF / "config.yaml"))
-Node = dict[str, Any]
+FILES = [path for group in GROUPS for path in files(group)]
 each_choice = pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
-
-
-def composed(path: Path) -> Node:
-    """What a choice of a group says by itself, without a recipe, at the usual size."""
-    group = path.parent.name
-    top = [f"++{key}={'null' if TOP[key] is None else TOP[key]}" for key in ("seed", "dim", "data_dir")]
-    with initialize_config_dir(version_base="1.3", config_dir=str(CONF)):
-        config = compose(f"{group}/{path.stem}", top)
-    return OmegaConf.to_container(config, resolve=True).get(group, {})
 
 
 def made_in(node: Any) -> Iterator[Node]:

@@ -43,6 +43,8 @@ def test_progress_counts_what_this_sweep_ended(tmp_path: Path) -> None:
     )
     (tmp_path / "skipped" / MARK).write_text(f"2 {start} 5")
     assert progress_line(results, f"2 {start} 5", start + 120) == "sweep: 1 of 2 jobs ended"
+    (tmp_path / "skipped" / MARK).write_text(f"0 {start} 5")
+    assert progress_line(results, f"0 {start} 5", start + 120) == "sweep: 1 of ? jobs ended"
 
 
 def test_the_jobs_of_a_sweep_are_counted() -> None:

@@ -1,7 +1,6 @@
 """What holds for every model of `conf/kge_model`: its ways to score agree, and its gradients are right."""
 
 import inspect
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,13 +12,12 @@ from omegaconf import OmegaConf
 
 from mohone.core.errors import ConfigError
 from mohone.kge import ComplEx, KGEModel, TransD, TransE, TransH, TransR
+from tests.helpers.configured import files
 
-CONF = Path(__file__).parents[2] / "conf" / "kge_model"
 Kind = tuple[type[KGEModel], dict[str, Any]]
 Shape = tuple[int, int, int, int]
 CONFIGURED: dict[type[KGEModel], dict[str, Any]] = {
-    get_class(node["_target_"]): node
-    for node in (OmegaConf.load(path) for path in sorted(CONF.glob("*.yaml")))
+    get_class(node["_target_"]): node for node in map(OmegaConf.load, files("kge_model"))
 }
 # A model is tested as its class makes it by default, and as any variants named here make it.
 VARIANTS: dict[type[KGEModel], list[dict[str, Any]]] = {

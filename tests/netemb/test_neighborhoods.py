@@ -23,14 +23,6 @@ def rows_of(neighborhood: Neighborhood, network: Network) -> torch.Tensor:
     return NeighborRows(neighborhood, network)[torch.arange(network.n_nodes)]
 
 
-@pytest.mark.parametrize("neighborhood", SOME)
-def test_rows_are_distributions_without_the_node(neighborhood: Neighborhood, umls_network: Network) -> None:
-    rows = rows_of(neighborhood, umls_network)
-    torch.testing.assert_close(rows.sum(1), torch.ones(135))
-    assert (rows >= 0).all()
-    assert (rows.diagonal() == 0).all()
-
-
 def test_shnb_is_the_heat_kernel_without_its_diagonal(umls_network: Network) -> None:
     kernel = HeatKernel(umls_network, 5.0).rows(torch.arange(135)).numpy()
     np.fill_diagonal(kernel, 0.0)

@@ -4,30 +4,23 @@ from typing import Any
 
 import pytest
 import torch
+from hydra.utils import get_class
+from omegaconf import OmegaConf
 
 from mohone.core.errors import ConfigError, TrainingError
 from mohone.data import KnowledgeGraph
 from mohone.evaluation.link_prediction import LinkPrediction
-from mohone.kge import (
-    RESCAL,
-    Analogy,
-    ComplEx,
-    DistMult,
-    KGEModel,
-    TransD,
-    TransE,
-    TransH,
-    TransR,
-)
+from mohone.kge import RESCAL, ComplEx, KGEModel, TransD, TransE, TransR
 from mohone.training import KvsAll, NegativeSampling, Objective, OneVsAll
 from mohone.training.data_module import TripleDataModule
 from mohone.training.fit import fit
 from mohone.training.module import KGEModule
 from mohone.training.objective import Share
+from tests.helpers.configured import files
 from tests.helpers.graphs import kg_of
 from tests.helpers.training import new_transe, settings, train, trainer
 
-ALL: list[type[KGEModel]] = [TransE, TransH, TransR, TransD, RESCAL, DistMult, ComplEx, Analogy]
+ALL: list[type[KGEModel]] = [get_class(OmegaConf.load(path)["_target_"]) for path in files("kge_model")]
 
 
 @pytest.mark.parametrize("optimizer", ["adam", "adagrad", "sgd"])
