@@ -21,9 +21,9 @@ def parts_tables(group: ResultGroup, metric: str = "mrr") -> list[Table]:
 
 
 def parts_table(group: ResultGroup, column: Column, part: str, metric: str) -> Table:
-    """Baseline, the part alone, infused; the gain, and what of it lies beyond the part, with a star of its own.
-
     """Baseline, the part alone, infused; the gain, and what lies beyond the part, with a star of its own.
+
+    Where the data set has the setting `unlinked`, its baseline, infused figure and gain stand beside.
     """
     cells = {model: group.cell(model, column) for model in group.models}
     with_unlinked = any(cell.values("baseline", UNLINKED, metric) for cell in cells.values())
