@@ -8,12 +8,14 @@ DATA ?= $(or $(MOHONE_DATA),$(HOME)/.cache/mohone)
 TABLE ?= outputs/table
 STRENGTH ?= outputs/strength
 SCALES ?= outputs/scales
+EVIDENCE ?= outputs/evidence-table
+EVIDENCE_SWEEP = $(BIN)/python -m mohone.run -m experiment=table recipe=strong "data_dir=$(DATA)" "hydra.sweep.dir=$(EVIDENCE)"
 FIGURE = $(BIN)/python -m mohone.figure
 PEERS := .venv-peers
 TABLE_SWEEP = $(BIN)/python -m mohone.run -m experiment=table "data_dir=$(DATA)" "hydra.sweep.dir=$(TABLE)"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run table paper figures test bench bench-networks lint format clean
+.PHONY: help setup run table paper evidence figures test bench bench-networks lint format clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,6 +47,12 @@ paper: $(STAMP) ## Keep the results, tables and charts of TABLE in outputs/paper
 		$(BIN)/python -m mohone.report "$(TABLE)" --format png --setting $$setting --out outputs/paper; \
 	done
 	$(BIN)/python scripts/readme_tables.py outputs/paper README.md
+
+evidence: $(STAMP) ## Evidence in the score beside strong baselines, into EVIDENCE, outputs/evidence and the README (hours)
+	$(EVIDENCE_SWEEP) infusion=evidence netemb=shnb,node2vec
+	$(EVIDENCE_SWEEP) infusion=evidence_random netemb=shnb
+	$(BIN)/python scripts/collect_results.py "$(EVIDENCE)" outputs/evidence
+	$(BIN)/python scripts/readme_tables.py outputs/evidence README.md
 
 figures: $(STAMP) ## The other pictures of outputs/paper: of TABLE, outputs/strength and outputs/scales
 	$(FIGURE) barbell --out outputs/paper/barbell.png

@@ -1,8 +1,10 @@
 """Put the MRR tables of the results in a folder between the marks of the README.
 
     python scripts/readme_tables.py outputs/paper README.md
+    python scripts/readme_tables.py outputs/evidence README.md
 
-Recipe `paper` is shown typed, as the paper's tables are, the others filtered, as published figures are.
+Recipe `paper` is shown typed, as the paper's tables are, the others filtered, as published figures are. Of a
+folder called `evidence` it is the tables of gains in parts, between marks of their own.
 """
 
 from __future__ import annotations
@@ -13,10 +15,12 @@ from pathlib import Path
 from mohone.core.files import write_text
 from mohone.reporting.formats import LEGEND, markdown_table
 from mohone.reporting.groups import group_results
+from mohone.reporting.parts import parts_tables
 from mohone.reporting.results import read_results
 from mohone.reporting.tables import main_table
 
-BEGIN, END = "<!-- tables -->", "<!-- end of tables -->"
+MARKS = {"evidence": ("<!-- evidence -->", "<!-- end of evidence -->")}
+USUAL_MARKS = ("<!-- tables -->", "<!-- end of tables -->")
 SETTING_OF = {"paper": "typed", "strong": "filtered"}
 
 
@@ -29,12 +33,25 @@ def tables(folder: Path) -> str:
     return "\n\n".join(parts)
 
 
+def gains_in_parts(folder: Path) -> str:
+    """The same for what infusions gain in parts."""
+    groups = sorted(group_results(read_results([folder])), key=lambda each: (each.dataset, each.recipe))
+    found = [table for group in groups for table in parts_tables(group)]
+    return "\n\n".join(f"{table.title}:\n\n{markdown_table(table).rstrip()}" for table in found)
+
+
+def put(text: str, folder: Path) -> str:
+    """The README with the tables of a folder between their marks."""
+    begin, end = MARKS.get(folder.name, USUAL_MARKS)
+    before, rest = text.split(begin)
+    _, after = rest.split(end)
+    shown = gains_in_parts(folder) if folder.name in MARKS else tables(folder)
+    return f"{before}{begin}\n{shown}\n\n{end}{after}"
+
+
 def main(folder: Path, readme: Path) -> int:
     """Replace what stands between the marks; the exit code."""
-    text = readme.read_text(encoding="utf-8")
-    before, rest = text.split(BEGIN)
-    _, after = rest.split(END)
-    write_text(readme, f"{before}{BEGIN}\n{tables(folder)}\n\n{END}{after}")
+    write_text(readme, put(readme.read_text(encoding="utf-8"), folder))
     return 0
 
 

@@ -16,7 +16,7 @@ _USUAL_SWEEPER = BasicSweeperConf._target_
 
 
 def sweeps_all(config: DictConfig) -> bool:
-    """Are a multirun's jobs all combinations of its choices? Hydra's usual sweeper alone knows them before."""
+    """Are a multirun's jobs all combinations of its choices? Only Hydra's usual sweeper can tell before."""
     return bool(config.hydra.sweeper.get("_target_", _USUAL_SWEEPER) == _USUAL_SWEEPER)
 
 

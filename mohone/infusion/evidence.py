@@ -74,7 +74,7 @@ class Evidence(Infusion):
     scales: Sequence[float] = (1.0, 5.0)
     longest: int | str = "auto"
     candidates: int = 200
-    penalty: float | Sequence[float] = 25.0
+    penalty: float | Sequence[float] = (25.0, 5.0, 1.0)
     folds: int = 5
     fit_on: str = "valid"
     seed: int = 0

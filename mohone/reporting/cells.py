@@ -53,7 +53,7 @@ class Cell:
         return {
             seed: float(result[which][setting][metric])
             for seed, result in self.results.items()
-            if result[which] is not None
+            if result[which] is not None and setting in result[which]
         }
 
     def infused(self, setting: str, metric: str) -> MarkedNumber | None:
