@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mohone.core.errors import DataError, MohoneError, require_int
+from mohone.core.terminal import prepare_terminal
 
 if TYPE_CHECKING:
     from mohone.data.knowledge_graph import Vocabulary
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 def main(arguments: list[str] | None = None) -> int:
     """The command line; the exit code is 1 if there is no answer."""
+    prepare_terminal()
     parser = argparse.ArgumentParser(prog="python -m mohone.predict", description=__doc__)
     parser.add_argument("job", type=Path, metavar="JOB", help="the folder of a job that has ended")
     parser.add_argument("--relation", required=True, metavar="NAME")

@@ -14,7 +14,7 @@ from mohone import __version__
 from mohone.core.config import CHOICES, Plain
 from mohone.core.errors import DataError, OccupiedError
 from mohone.core.files import read_json, replacing, write_json
-from mohone.evaluation.settings import TESTED, settings_in
+from mohone.evaluation.settings import SETTINGS, TESTED, settings_in
 from mohone.reporting.datasets import Results, name_apart
 from mohone.reporting.differences import differences
 from mohone.reporting.folders import files_named, pass_over
@@ -37,6 +37,7 @@ _BESIDE = (
     "progress",
     "allocator",
 )  # Change no figure.
+_NAMED = ("kge_model", "netemb", "infusion", "training", "recipe")  # By the choice of their group.
 _PACKAGES = ("torch", "pytorch-lightning", "hydra-core", "omegaconf", "numpy", "scipy")
 
 
@@ -49,14 +50,22 @@ def describe_job(config: Plain, status: str, error: str | None = None) -> Plain:
         error: the traceback of a job that did not end well.
     """
     choices = config.get(CHOICES, {})
+    names = {group: str(choices.get(group)) for group in _NAMED}
     return {
         "schema": SCHEMA,
         "status": status,
         "error": error,
-        "dataset": {"name": choices.get("dataset")},
-        **{group: choices.get(group) for group in ("kge_model", "netemb", "infusion", "training", "recipe")},
+        "dataset": {"name": _dataset_name(config)},
+        **names,
         "seed": config.get("seed"),
     }
+
+
+def _dataset_name(config: Plain) -> str:
+    """What the data set is called, which its group says, or else the group's choice."""
+    node = config.get("dataset")
+    named = node.get("name") if isinstance(node, dict) else None
+    return str(named or config.get(CHOICES, {}).get("dataset"))
 
 
 def versions() -> dict[str, str]:
@@ -170,7 +179,7 @@ def _is_result(value: Any) -> bool:
 def _has_figures(result: Plain) -> bool:
     """Of a job that ended well: are all there? Raises what comes of reading those that are not."""
     is_infused = result["infused"] is not None
-    for setting in settings_in(result["baseline"]):
+    for setting in {*SETTINGS, *settings_in(result["baseline"])}:
         for metric in TESTED:
             float(result["baseline"][setting][metric])
             if is_infused:
