@@ -32,6 +32,7 @@ from mohone.evaluation.ranks import (
     rank_without,
 )
 from mohone.evaluation.settings import ALL_SETTINGS, SETTINGS, UNLINKED
+from mohone.evaluation.unlinked import linked_entities
 
 # Elements of a score matrix: memory stays constant, and 8 MB stay in a processor's cache.
 _CHUNK_ELEMENTS = {"cpu": 1 << 21, "cuda": 1 << 26}
@@ -205,19 +206,6 @@ class LinkPrediction:
                 for relation, rows in chunk.relations
             ]
         )
-
-
-def linked_entities(kg: KnowledgeGraph) -> GroupIndex:
-    """The entities that a training triple links to each entity, by whatever relation, in either way."""
-    head, _, tail = kg.train.T
-    return GroupIndex.from_pairs(torch.cat([head, tail]), torch.cat([tail, head]), max(1, kg.n_entities))
-
-
-def settings_of(kg: KnowledgeGraph) -> tuple[str, ...]:
-    """The settings of a data set: `unlinked` among them where no validation pair is linked in train."""
-    rows, linked = linked_entities(kg).lookup(kg.valid[:, 0])
-    some = bool((linked == kg.valid[rows, 2]).any())
-    return SETTINGS if some else ALL_SETTINGS
 
 
 def _relations(triples: Tensor) -> list[tuple[int, slice]]:

@@ -12,10 +12,11 @@ from mohone.core.config import Plain
 from mohone.core.files import write_json, write_text
 from mohone.core.runtime import prepare_process
 from mohone.data import KnowledgeGraph
-from mohone.evaluation.link_prediction import LinkPrediction, settings_of
+from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.evaluation.metrics import by_relation, report, summarize, tie_warning
 from mohone.evaluation.ranks import Ranks
 from mohone.evaluation.significance import compare
+from mohone.evaluation.unlinked import reported_settings
 from mohone.experiment.plan import make_plan
 from mohone.experiment.stages.base import Trained
 from mohone.experiment.stages.runner import Runner, describe
@@ -88,7 +89,7 @@ def _evaluate(
     kg: KnowledgeGraph, models: dict[str, KGEModel], parts: dict[str, KGEModel], folder: Path
 ) -> Plain:
     """Rank the test triples with each model, keep the ranks, and compare the two if there are two."""
-    test = LinkPrediction(kg, "test", settings_of(kg))
+    test = LinkPrediction(kg, "test", reported_settings(kg))
     ranks = {name: test.ranks(model, f"test, {name}") for name, model in models.items()}
     write_ranks(folder, ranks)
     out: Plain = {"baseline": None, "infused": None, "significance": None}

@@ -16,8 +16,9 @@ from mohone.core.errors import ConfigError, require_choice, require_float, requi
 from mohone.graph.network import Network
 from mohone.netemb.exact import ExactObjective, NodeBatches
 from mohone.netemb.neighborhood import Neighborhood
+from mohone.netemb.pairs import PairBatches
 from mohone.netemb.rows import NeighborRows
-from mohone.netemb.sampled import PairBatches, SampledObjective
+from mohone.netemb.sampled import SampledObjective
 
 OBJECTIVES = ("auto", "exact", "sampled")
 MOST_EXACT = 50_000  # Nodes up to which a matrix of all pairs is held: 5 GB in float16.

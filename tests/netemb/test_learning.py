@@ -15,8 +15,9 @@ from mohone.netemb import DeepWalk, Node2Vec, SharedNeighborhood, StructuralRole
 from mohone.netemb.exact import ExactObjective
 from mohone.netemb.learn import Learner, learn
 from mohone.netemb.neighborhood import Neighborhood
+from mohone.netemb.pairs import PairBatch, PairBatches
 from mohone.netemb.rows import NeighborRows
-from mohone.netemb.sampled import PairBatch, PairBatches, SampledObjective, adagrad_step
+from mohone.netemb.sampled import SampledObjective, adagrad_step
 from tests.helpers.graphs import network_of
 from tests.helpers.training import trainer
 from tests.netemb.test_neighborhoods import rows_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import torch
 from torch import nn
@@ -20,9 +20,6 @@ from mohone.training import Training
 from mohone.training.data_module import TripleDataModule
 from mohone.training.fit import fit
 from mohone.training.module import VALID_MRR, KGEModule
-
-if TYPE_CHECKING:
-    from mohone.experiment.stages.runner import Runner
 
 WEIGHTS = "model.pt"
 
@@ -57,6 +54,19 @@ class Trained:
         return curves
 
 
+class Sources(Protocol):
+    """What a stage may use while it is trained: the runner, as stages see it."""
+
+    @property
+    def validation(self) -> LinkPrediction:
+        """Ranks the validation triples, filtered."""
+        ...
+
+    def read(self, stage: Stage) -> Any:
+        """What another stage has made."""
+        ...
+
+
 class Stage(ABC):
     """A part of a job that is trained once for all jobs that want the same.
 
@@ -88,7 +98,7 @@ class Stage(ABC):
         """
 
     @abstractmethod
-    def train(self, folder: Path, runner: Runner) -> Plain:
+    def train(self, folder: Path, runner: Sources) -> Plain:
         """Leave its files in a folder; returns notes of plain types."""
 
     @abstractmethod

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import copy
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mohone.core.config import Plain
-from mohone.experiment.stages.base import Stage, Trained, load_weights, save_weights, train_model
+from mohone.experiment.stages.base import Sources, Stage, Trained, load_weights, save_weights, train_model
 from mohone.experiment.store import stage_key
 from mohone.kge import KGEModel
-
-if TYPE_CHECKING:
-    from mohone.experiment.stages.runner import Runner
 
 
 class BaselineStage(Stage):
@@ -36,7 +32,7 @@ class BaselineStage(Stage):
         if self.plan.pretrained.path is not None:
             self.plan.pretrained.put(self.new_model(), self.kg.entities.names)
 
-    def train(self, folder: Path, runner: Runner) -> Plain:
+    def train(self, folder: Path, runner: Sources) -> Plain:
         """Train to the best validation score; a killed training goes on where its state was last kept."""
         model = self.new_model()
         self.plan.pretrained.put(model, self.kg.entities.names)

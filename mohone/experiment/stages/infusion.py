@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import copy
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import torch
 from pytorch_lightning.callbacks import Callback
 
 from mohone.core.config import Plain
 from mohone.evaluation.link_prediction import LinkPrediction
-from mohone.experiment.stages.base import Stage, Trained, load_weights, save_weights, train_model
+from mohone.experiment.stages.base import Sources, Stage, Trained, load_weights, save_weights, train_model
 from mohone.experiment.stages.baseline import BaselineStage
 from mohone.experiment.stages.network import NetworkStage
 from mohone.kge import KGEModel
-
-if TYPE_CHECKING:
-    from mohone.experiment.stages.runner import Runner
 
 
 class InfusionStage(Stage):
@@ -48,7 +44,7 @@ class InfusionStage(Stage):
         assert self.plan.infusion is not None
         self.plan.infusion.check(int(self.kg.seen_entities.sum()), self.plan.trainers.n_processes)
 
-    def train(self, folder: Path, runner: Runner) -> Plain:
+    def train(self, folder: Path, runner: Sources) -> Plain:
         """Infuse the baseline."""
         assert self.plan.infusion is not None
 

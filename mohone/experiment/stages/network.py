@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from mohone.core.config import Plain
-from mohone.experiment.stages.base import Stage, Trained
+from mohone.experiment.stages.base import Sources, Stage, Trained
 from mohone.graph.network import Network
 from mohone.infusion import NetworkSpace
-
-if TYPE_CHECKING:
-    from mohone.experiment.stages.runner import Runner
 
 VECTORS = "vectors.pt"
 
@@ -40,7 +36,7 @@ class NetworkStage(Stage):
         assert self.plan.embedding is not None
         self.plan.embedding.learner.objective_for(self.kg.n_entities)
 
-    def train(self, folder: Path, runner: Runner) -> Plain:  # noqa: ARG002
+    def train(self, folder: Path, runner: Sources) -> Plain:  # noqa: ARG002
         """Learn the vectors."""
         assert self.plan.embedding is not None
         vectors, notes = self.plan.embedding.fit(self.network, self.plan.trainers, self.plan.seed)
