@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -29,6 +31,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _few_threads() -> None:
     if "OMP_NUM_THREADS" not in os.environ:
         torch.set_num_threads(min(2, os.cpu_count() or 1))
+
+
+@pytest.fixture(autouse=True)
+def _own_log_level() -> Iterator[None]:
+    """What a command of one test says of the log, none of another hears."""
+    yield
+    logging.getLogger("mohone").setLevel(logging.NOTSET)
 
 
 @pytest.fixture(scope="session")
