@@ -52,6 +52,7 @@ evidence: $(STAMP) ## Evidence in the score beside strong baselines, into EVIDEN
 	$(EVIDENCE_SWEEP) infusion=evidence netemb=shnb,node2vec
 	$(EVIDENCE_SWEEP) infusion=evidence_random netemb=shnb
 	$(BIN)/python scripts/collect_results.py "$(EVIDENCE)" outputs/evidence
+	$(BIN)/python -m mohone.report "$(EVIDENCE)" --format markdown --against paper --out outputs/evidence
 	$(BIN)/python scripts/readme_tables.py outputs/evidence README.md
 
 figures: $(STAMP) ## The other pictures of outputs/paper: of TABLE, outputs/strength and outputs/scales

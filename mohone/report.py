@@ -14,6 +14,7 @@ from mohone.core.errors import MohoneError
 from mohone.core.files import write_text
 from mohone.core.terminal import prepare_terminal
 from mohone.evaluation.settings import ALL_SETTINGS, TESTED
+from mohone.reporting.cells import Table
 from mohone.reporting.datasets import Results
 from mohone.reporting.formats import rows_of, to_csv, to_latex, to_markdown
 from mohone.reporting.groups import group_results
@@ -21,7 +22,7 @@ from mohone.reporting.jobs import jobs_table
 from mohone.reporting.pictures.bars import bar_figure
 from mohone.reporting.plotting import save_figure
 from mohone.reporting.results import read_results
-from mohone.reporting.tables import Table, tables_of
+from mohone.reporting.tables import tables_of
 
 
 class Request(NamedTuple):

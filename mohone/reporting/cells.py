@@ -1,4 +1,4 @@
-"""The cells of tables: all seeds of a model, infused in one way, and the numbers that stand for them."""
+"""Tables and their cells: all seeds of a model, infused in one way, and the numbers that stand for them."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ class MarkedNumber(NamedTuple):
         spread: the standard deviation over seeds; None with one.
         unmoved: did validation choose no infusion, for each seed?
         partial: did a job of another seed fail?
+        above: is it better than the retrofitted model, too, for each seed at p < 0.05?
     """
 
     value: float
@@ -32,6 +33,27 @@ class MarkedNumber(NamedTuple):
     spread: float | None = None
     unmoved: bool = False
     partial: bool = False
+    above: bool = False
+
+
+Entry = str | MarkedNumber | None  # None: missing.
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of names and numbers; all rows are as long as the header.
+
+    Attributes:
+        title: above it.
+        header: names of the columns.
+        rows: of entries.
+        note: below it, of marks that no other table has.
+    """
+
+    title: str
+    header: tuple[str, ...]
+    rows: list[tuple[Entry, ...]]
+    note: str = ""
 
 
 @dataclass
@@ -58,12 +80,16 @@ class Cell:
 
     def infused(self, setting: str, metric: str) -> MarkedNumber | None:
         """With a star if each seed's gain is significant; None where there is none."""
-        infused = [result for result in self.results.values() if result["infused"]]
+        infused = [each for each in self.results.values() if each["infused"] and setting in each["infused"]]
         star = all(is_gain(result["significance"][setting][metric]) for result in infused)
         found = mean_of_seeds(list(self.values("infused", setting, metric).values()))
         unmoved = all(infusions.changed_nothing(result) for result in infused)
         partial = bool(self.failed - self.results.keys())
         return found and found._replace(star=star, unmoved=unmoved, partial=partial)
+
+    def shown(self, setting: str, metric: str) -> Entry:
+        """What stands in a table: the infused figure; that the job failed; nothing."""
+        return self.infused(setting, metric) or ("failed" if self.failed else None)
 
     def gain(self, setting: str, metric: str, relative: bool = False) -> MarkedNumber | None:
         """Over the baselines of the same seeds, in points or as a share of them."""
@@ -90,17 +116,18 @@ def mean_of_seeds(values: list[float]) -> MarkedNumber | None:
     return MarkedNumber(float(np.mean(values)), spread=spread)
 
 
-def is_better(cell: Cell, rival: Cell, setting: str) -> bool:
-    """Is one infused model's MRR above another's for each seed, by the paired t-test at p < 0.05?
+def is_better(cell: Cell, rival: Cell, setting: str, metric: str = "mrr") -> bool | None:
+    """Is one infused model's figure above another's for each seed, by the paired test at p < 0.05?
 
-    It needs the ranks that jobs leave beside their results; without them the answer is no.
+    It needs the ranks that jobs leave beside their results; None: there are none for a seed that both have.
     """
     seeds = cell.folders.keys() & rival.folders.keys()
-    return bool(seeds) and all(_is_better(rival.folders[seed], cell.folders[seed], setting) for seed in seeds)
+    found = [_is_better(rival.folders[seed], cell.folders[seed], setting, metric) for seed in seeds]
+    return None if not found or None in found else all(found)
 
 
-def _is_better(theirs: Path, ours: Path, setting: str) -> bool:
+def _is_better(theirs: Path, ours: Path, setting: str, metric: str) -> bool | None:
     before, after = (read_ranks(folder, "infused", setting) for folder in (theirs, ours))
     if before is None or after is None or before.shape != after.shape:
-        return False
-    return is_gain(gain_of_ranks("mrr", before, after))
+        return None
+    return is_gain(gain_of_ranks(metric, before, after))

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 from mohone.core.config import Plain
 from mohone.evaluation.settings import TESTED, settings_in
 from mohone.reporting import markdown
-from mohone.reporting.cells import MarkedNumber
+from mohone.reporting.cells import Entry, MarkedNumber, Table
 from mohone.reporting.reference import PAPER
-from mohone.reporting.tables import PAPERS_SETTING, Entry, Table
+from mohone.reporting.tables import PAPERS_SETTING
 
 MISSING = "-"
 LEGEND = (
@@ -48,11 +48,12 @@ class _Marks(NamedTuple):
     star: str
     unmoved: str
     partial: str
+    above: str
     plus_minus: str
 
 
-_MARKDOWN = _Marks("*", "°", "†", "±")
-_LATEX = _Marks(r"$^{\star}$", r"$^{\circ}$", r"$^{\dagger}$", r"$\pm$")
+_MARKDOWN = _Marks("*", "°", "†", "‡", "±")
+_LATEX = _Marks(r"$^{\star}$", r"$^{\circ}$", r"$^{\dagger}$", r"$^{\ddagger}$", r"$\pm$")
 
 
 def to_markdown(tables: Sequence[Table]) -> str:
@@ -62,8 +63,9 @@ def to_markdown(tables: Sequence[Table]) -> str:
 
 
 def markdown_table(table: Table) -> str:
-    """One table without its title."""
-    return markdown.table(table.header, [[_text(entry, _MARKDOWN) for entry in row] for row in table.rows])
+    """One table without its title, its note below."""
+    rows = [[_text(entry, _MARKDOWN) for entry in row] for row in table.rows]
+    return markdown.table(table.header, rows) + (f"\n{table.note}\n" if table.note else "")
 
 
 def to_latex(tables: Sequence[Table]) -> str:
@@ -80,9 +82,10 @@ def _latex(table: Table) -> str:
 
     rows = [line([text(entry) for entry in row]) for row in table.rows]
     columns = "l" + "r" * (len(table.header) - 1)
+    caption = f"{table.title}. {table.note}" if table.note else table.title
     parts = [r"\begin{table}", r"\centering", rf"\begin{{tabular}}{{{columns}}}", r"\toprule"]
     parts += [line([escaped(name) for name in table.header]), r"\midrule", *rows, r"\bottomrule"]
-    parts += [r"\end{tabular}", rf"\caption{{{escaped(table.title)}}}", r"\end{table}"]
+    parts += [r"\end{tabular}", rf"\caption{{{escaped(caption)}}}", r"\end{table}"]
     return "\n".join(parts) + "\n"
 
 
@@ -111,7 +114,8 @@ def _text(entry: Entry, marks: _Marks) -> str:
     }[entry.kind]
     if entry.spread is not None:
         text += f" {marks.plus_minus} {100 * entry.spread:.1f}"
-    return text + marks.star * entry.star + marks.unmoved * entry.unmoved + marks.partial * entry.partial
+    text += marks.star * entry.star + marks.above * entry.above
+    return text + marks.unmoved * entry.unmoved + marks.partial * entry.partial
 
 
 def to_csv(results: Results) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from mohone.core.config import Plain
 from mohone.core.errors import MohoneError
 from mohone.reporting.cells import Cell, MarkedNumber, mean_of_seeds
-from mohone.reporting.infusions import Column, column_of, has_infusion
+from mohone.reporting.infusions import Column, column_of, has_infusion, parts_of
 from mohone.reporting.labels import place
 
 
@@ -48,6 +48,13 @@ class ResultGroup:
     def columns(self) -> list[Column]:
         """Those of infused models, the paper's form first."""
         return sorted(self.infused, key=lambda column: column.place)
+
+    def parts(self, column: Column) -> list[str]:
+        """The parts that the results of a column tell their gain in, in their order."""
+        cells = [cell for (_, each), cell in self.cells.items() if each == column]
+        return list(
+            dict.fromkeys(name for cell in cells for each in cell.results.values() for name in parts_of(each))
+        )
 
     def cell(self, model: str, column: Column) -> Cell:
         """What there is of a model in a column; an empty cell where that is nothing."""

@@ -14,7 +14,15 @@ from mohone.reporting.labels import label, place
 
 USUAL = "retrofit"  # The paper's form: tables name the network embedding alone.
 NONE = "none"  # No network embedding, or no infusion.
-_CONTROLS = {"retrain": "re-trained alone"}  # Of old results; what it changes does not depend on the network.
+_CONTROLS = {  # What they change does not depend on the network embedding. Old results know these alone.
+    "retrain": "re-trained alone",
+    "evidence_random": "random neighbours",
+    "evidence_frequency": "frequency alone",
+}
+_MEASURED = {
+    "evidence_random": "evidence",
+    "evidence_frequency": "evidence",
+}  # Whose gain a control explains.
 
 
 class Column(NamedTuple):
@@ -40,6 +48,11 @@ class Column(NamedTuple):
         if not self.is_control:
             return _named(label(self.netemb), self.infusion)
         return _CONTROLS.get(self.infusion, f"{label(self.netemb)} ({self.infusion}, control)")
+
+    @property
+    def measured(self) -> str:
+        """The infusion whose gain this control is for; of what is none, its own."""
+        return _MEASURED.get(self.infusion, self.infusion)
 
     @property
     def place(self) -> tuple[bool, tuple[int, str], Column]:
@@ -75,6 +88,15 @@ def changed_nothing(result: Plain) -> bool:
     selection = result["selection"] or {}
     kept = selection.get("kept", selection.get("beta") != 0)
     return not kept and not is_control(result)
+
+
+def parts_of(result: Plain) -> Plain:
+    """The parts that a result tells its gain in, by name; most infusions have none.
+
+    Each has `figures` by setting, and by setting and metric the tests `gain`, of the part over the baseline,
+    and `beyond`, of all over the part.
+    """
+    return result.get("parts") or {}
 
 
 def chosen(result: Plain) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mohone.core.config import Plain
 from mohone.evaluation.settings import TESTED, settings_in
-from mohone.reporting.infusions import chosen, network_name
+from mohone.reporting.infusions import chosen, network_name, parts_of
 from mohone.reporting.markdown import table
 from mohone.reporting.results import is_gain
 
@@ -80,7 +80,7 @@ def job_table(result: Plain) -> list[str]:
     lines += [
         _job_row(result, setting, metric) for setting in settings_in(result["baseline"]) for metric in TESTED
     ]
-    for name, part in result.get("parts", {}).items():
+    for name, part in parts_of(result).items():
         lines += _part_rows(name, part)
     if result["selection"]:
         lines.append(f"chosen on validation: {chosen(result)}")

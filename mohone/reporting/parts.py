@@ -4,66 +4,113 @@ from __future__ import annotations
 
 import numpy as np
 
+from mohone.core.config import Plain
 from mohone.evaluation.settings import TESTED, UNLINKED
-from mohone.reporting.cells import Cell, MarkedNumber, mean_of_seeds
+from mohone.reporting.cells import Cell, Entry, MarkedNumber, Table, is_better, mean_of_seeds
 from mohone.reporting.groups import ResultGroup
-from mohone.reporting.infusions import Column
-from mohone.reporting.labels import label
+from mohone.reporting.infusions import Column, parts_of
+from mohone.reporting.labels import label, with_papers_models
 from mohone.reporting.results import is_gain
-from mohone.reporting.tables import Entry, Table
+
+_SETTING = "filtered"
 
 
-def parts_tables(group: ResultGroup, metric: str = "mrr") -> list[Table]:
-    """A table, filtered, for each way of infusing whose results tell their gain in parts."""
+def parts_tables(group: ResultGroup, metric: str = "mrr", whole: bool = False) -> list[Table]:
+    """A table, filtered, for each way of infusing whose results tell their gain in parts.
+
+    Args:
+        group: the results.
+        metric: one of `TESTED`.
+        whole: have a row for each of the paper's models, also without results.
+    """
+    told = [column for column in group.columns if group.parts(column)]
+    infusions = dict.fromkeys(column.infusion for column in told if not column.is_control)
     return [
-        parts_table(group, column, part, metric) for column in group.columns for part in _parts(group, column)
+        parts_table(group, columns, part, metric, whole)
+        for infusion in infusions
+        for columns in [[column for column in told if column.measured == infusion]]
+        for part in group.parts(columns[0])
     ]
 
 
-def parts_table(group: ResultGroup, column: Column, part: str, metric: str) -> Table:
-    """Baseline, the part alone, infused; the gain, and what lies beyond the part, with a star of its own.
+def parts_table(
+    group: ResultGroup, columns: list[Column], part: str, metric: str, whole: bool = False
+) -> Table:
+    """Baseline, retrofitted, the part alone, infused with each network embedding; gain, and gain beyond.
 
-    Where the data set has the setting `unlinked`, its baseline, infused figure and gain stand beside.
+    The gains are those of the first column, that of the paper's network embedding where there is one. A star
+    beyond the part is against the part. Where the data set has the setting `unlinked`, its baseline, infused
+    figure and gain stand beside.
+
+    Args:
+        group: the results.
+        columns: of one infusion, and its controls.
+        part: its name.
+        metric: one of `TESTED`.
+        whole: have a row for each of the paper's models, also without results.
     """
-    cells = {model: group.cell(model, column) for model in group.models}
+    columns = sorted(columns, key=lambda column: column.is_control)
+    first, before = columns[0], Column(columns[0].netemb)
+    found = [model for model in group.models if any(group.cell(model, each).results for each in columns)]
+    retrofitted = [before] if any(group.cell(model, before).results for model in found) else []
+    cells = {model: group.cell(model, first) for model in (with_papers_models(found) if whole else found)}
     with_unlinked = any(cell.values("baseline", UNLINKED, metric) for cell in cells.values())
-    header = ["Model", "Baseline", f"{part} alone", f"+{column.label}", "Gain", f"Beyond {part}"]
-    header += ["Unlinked", f"+{column.label}, unlinked", "Gain, unlinked"] if with_unlinked else []
+    header = ["Model", "Baseline", *(f"+{column.label}" for column in retrofitted), f"{part} alone"]
+    header += [*(f"+{column.label}" for column in columns), "Gain", f"Beyond {part}"]
+    header += ["Unlinked", f"+{first.label}, unlinked", "Gain, unlinked"] if with_unlinked else []
     rows = []
     for model, cell in cells.items():
-        if not cell.results:
-            continue
-        row: list[Entry] = [label(model), group.baseline(model, "filtered", metric)]
-        row += [_alone(cell, part, metric), cell.infused("filtered", metric)]
-        row += [cell.gain("filtered", metric), _beyond(cell, part, metric)]
+        row: list[Entry] = [label(model), group.baseline(model, _SETTING, metric)]
+        row += [group.cell(model, column).shown(_SETTING, metric) for column in retrofitted]
+        row += [_alone([group.cell(model, column) for column in columns], part, metric)]
+        row += [_above(group, model, column, metric) for column in columns]
+        row += [cell.gain(_SETTING, metric), _beyond(cell, part, metric)]
         if with_unlinked:
-            before = mean_of_seeds(list(cell.values("baseline", UNLINKED, metric).values()))
-            row += [before, cell.infused(UNLINKED, metric), cell.gain(UNLINKED, metric)]
+            row += [mean_of_seeds(list(cell.values("baseline", UNLINKED, metric).values()))]
+            row += [cell.infused(UNLINKED, metric), cell.gain(UNLINKED, metric)]
         rows.append(tuple(row))
-    title = f"{group.title}: {TESTED[metric].label}, filtered, {column.label} in parts"
-    return Table(title, tuple(header), rows)
+    title = f"{group.title}: {TESTED[metric].label}, {_SETTING}, {first.infusion} in parts"
+    compared = bool(retrofitted) and any(
+        _is_above(group, model, first, metric) is not None for model in cells
+    )
+    return Table(title, tuple(header), rows, _note(part, first, with_unlinked, compared))
 
 
-def _parts(group: ResultGroup, column: Column) -> list[str]:
-    """The names of the parts that results of this column tell of, in their order."""
-    results = [result for model in group.models for result in group.cell(model, column).results.values()]
-    return list(dict.fromkeys(name for result in results for name in result.get("parts", {})))
+def _note(part: str, first: Column, with_unlinked: bool, compared: bool) -> str:
+    out = f"Gain and beyond {part}: of {first.label}; the star beyond {part} is against {part} alone."
+    out += " ‡: better than the retrofitted model, too." if compared else ""
+    return out + (" Unlinked: no candidate that train links to the known entity." if with_unlinked else "")
 
 
-def _alone(cell: Cell, part: str, metric: str) -> MarkedNumber | None:
-    """The part's own figure; a star if each seed's gain over the baseline is significant."""
-    told = [result["parts"][part] for result in cell.results.values() if part in result.get("parts", {})]
-    found = mean_of_seeds([float(each["figures"]["filtered"][metric]) for each in told])
-    star = all(is_gain(each["gain"]["filtered"][metric]) for each in told)
+def _above(group: ResultGroup, model: str, column: Column, metric: str) -> Entry:
+    """The infused figure, with a mark if it is above the retrofitted one's."""
+    shown = group.cell(model, column).shown(_SETTING, metric)
+    if not isinstance(shown, MarkedNumber) or column.is_control:
+        return shown
+    return shown._replace(above=bool(_is_above(group, model, column, metric)))
+
+
+def _is_above(group: ResultGroup, model: str, column: Column, metric: str) -> bool | None:
+    rival = group.cell(model, Column(column.netemb))
+    return is_better(group.cell(model, column), rival, _SETTING, metric)
+
+
+def _told(cell: Cell, part: str) -> list[Plain]:
+    return [parts_of(result)[part] for result in cell.results.values() if part in parts_of(result)]
+
+
+def _alone(cells: list[Cell], part: str, metric: str) -> MarkedNumber | None:
+    """The part's own figure, by the first cell that has it; a star if each seed's gain is significant."""
+    told = next(filter(None, (_told(cell, part) for cell in cells)), [])
+    found = mean_of_seeds([float(each["figures"][_SETTING][metric]) for each in told])
+    star = all(is_gain(each["gain"][_SETTING][metric]) for each in told)
     return found and found._replace(star=star)
 
 
 def _beyond(cell: Cell, part: str, metric: str) -> MarkedNumber | None:
     """What the infused model gains over the part; a star if that is significant for each seed."""
-    told = [result["parts"][part] for result in cell.results.values() if part in result.get("parts", {})]
-    if not told:
+    tests = [each["beyond"][_SETTING][metric] for each in _told(cell, part)]
+    if not tests:
         return None
-    tests = [each["beyond"]["filtered"][metric] for each in told]
-    return MarkedNumber(
-        float(np.mean([test["delta"] for test in tests])), "gain", star=all(map(is_gain, tests))
-    )
+    mean = float(np.mean([test["delta"] for test in tests]))
+    return MarkedNumber(mean, "gain", star=all(map(is_gain, tests)))

@@ -18,7 +18,7 @@ from mohone.evaluation.settings import SETTINGS, TESTED, settings_in
 from mohone.reporting.datasets import Results, name_apart
 from mohone.reporting.differences import differences
 from mohone.reporting.folders import files_named, pass_over
-from mohone.reporting.infusions import chosen
+from mohone.reporting.infusions import chosen, parts_of
 
 if TYPE_CHECKING:  # Help and typos need no torch.
     from mohone.evaluation.ranks import Ranks
@@ -187,6 +187,11 @@ def _has_figures(result: Plain) -> bool:
                 is_gain(result["significance"][setting][metric])
     if is_infused:
         chosen(result)
+    for part in parts_of(result).values():
+        for metric in TESTED:
+            float(part["figures"]["filtered"][metric])
+            is_gain(part["gain"]["filtered"][metric])
+            is_gain(part["beyond"]["filtered"][metric])
     keys = [stage["key"] for stage in result["stages"].values()]
     float(result["stages"]["baseline"]["valid_mrr"])
     return all(isinstance(key, str) for key in keys) and isinstance(result["seed"], int)

@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from mohone.evaluation.settings import TESTED
-from mohone.reporting.cells import MarkedNumber, is_better
+from mohone.reporting.cells import Entry, MarkedNumber, Table, is_better
 from mohone.reporting.groups import ResultGroup
 from mohone.reporting.infusions import Column
 from mohone.reporting.labels import MODELS, label, with_papers_models
+from mohone.reporting.parts import parts_tables
 from mohone.reporting.reference import PAPER, PUBLISHED
 
 PAPERS_SETTING = "typed"
 SHNB, STRUCT, NODE2VEC = (Column(name) for name in ("shnb", "struct", "node2vec"))
-Entry = str | MarkedNumber | None  # None: missing.
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table of names and numbers; all rows are as long as the header."""
-
-    title: str
-    header: tuple[str, ...]
-    rows: list[tuple[Entry, ...]]
 
 
 def tables_of(group: ResultGroup, against_paper: bool = False) -> list[Table]:
-    """All tables of a group: typed as in the paper, SHNB beside node2vec and its control, filtered.
+    """All tables of a group: typed as in the paper, SHNB beside node2vec and its control, filtered, in parts.
 
     Args:
         group: the results.
@@ -37,10 +26,11 @@ def tables_of(group: ResultGroup, against_paper: bool = False) -> list[Table]:
     rivals = [column for column in group.columns if _is_rival(column)]
     if paper and NODE2VEC not in rivals:
         rivals = [NODE2VEC, *rivals]
-    out += [rival_table(group, rival, PAPERS_SETTING, paper) for rival in rivals]
-    for control in _controls(group):
-        out += [rival_table(group, control, setting, paper) for setting in (PAPERS_SETTING, "filtered")]
+    for rival in [*rivals, *_controls(group)]:
+        settings = (PAPERS_SETTING,) if rival == NODE2VEC else (PAPERS_SETTING, "filtered")
+        out += [rival_table(group, rival, setting, paper) for setting in settings]
     out += [main_table(group, "filtered", metric, paper) for metric in TESTED]
+    out += [table for metric in TESTED for table in parts_tables(group, metric, paper)]
     if paper:
         out += [paper_table(group, metric) for metric in TESTED]
     return out
@@ -49,9 +39,11 @@ def tables_of(group: ResultGroup, against_paper: bool = False) -> list[Table]:
 def main_table(group: ResultGroup, setting: str, metric: str, whole: bool = False) -> Table:
     """Baseline, infused in each way, absolute and relative increase: the paper's table 2.
 
-    Filtered figures stand beside the best published baseline, if one is known.
+    Filtered figures stand beside the best published baseline, if one is known. What tells its gain in parts
+    has tables of its own, and stands here where there is nothing else.
     """
     columns = [each for each in group.columns if each != NODE2VEC and not each.is_control] or group.columns
+    columns = [each for each in columns if not group.parts(each)] or columns
     if whole:
         columns = [SHNB, STRUCT, *(each for each in columns if each not in (SHNB, STRUCT))]
     published = PUBLISHED.get(group.dataset, {}).get(metric) if setting == "filtered" else None
@@ -61,7 +53,7 @@ def main_table(group: ResultGroup, setting: str, metric: str, whole: bool = Fals
     rows = []
     for model in _models(group, whole):
         baseline = group.baseline(model, setting, metric)
-        infused = [_infused(group, model, column, setting, metric) for column in columns]
+        infused = [group.cell(model, column).shown(setting, metric) for column in columns]
         row: list[Entry] = [label(model), baseline, *infused]
         cells = [group.cell(model, column) for column in columns]
         row += [cell.gain(setting, metric, relative) for relative in (False, True) for cell in cells]
@@ -73,19 +65,19 @@ def main_table(group: ResultGroup, setting: str, metric: str, whole: bool = Fals
 def rival_table(group: ResultGroup, rival: Column, setting: str, whole: bool = False) -> Table:
     """SHNB beside node2vec (the paper's table 3) or a control; the star is now a gain over that.
 
-    It is SHNB infused as the rival was, or where there is no such thing (a control that is an infusion of its
-    own), in the paper's form.
+    It is SHNB infused as the rival was, or as what the rival is the control of, or where there is no such
+    thing, in the paper's form.
     """
-    ours = SHNB._replace(infusion=rival.infusion)
+    ours = SHNB._replace(infusion=rival.measured)
     ours = ours if ours in group.infused else SHNB
     versus = f"{ours.label} vs {rival.label}"
     header = ("Model", "Baseline", f"+{rival.label}", f"+{ours.label}", f"{versus} abs.", f"{versus} rel.")
     rows: list[tuple[Entry, ...]] = []
     for model in _models(group, whole):
-        after, before = (_infused(group, model, column, setting, "mrr") for column in (ours, rival))
+        after, before = (group.cell(model, column).shown(setting, "mrr") for column in (ours, rival))
         if isinstance(after, MarkedNumber):
             star = is_better(group.cell(model, ours), group.cell(model, rival), setting)
-            after = after._replace(star=star)
+            after = after._replace(star=bool(star))
         if isinstance(before, MarkedNumber):
             before = before._replace(star=False)
         differences = (_difference(before, after, relative) for relative in (False, True))
@@ -114,7 +106,7 @@ def paper_table(group: ResultGroup, metric: str) -> Table:
         for column in (SHNB, STRUCT, NODE2VEC):
             if column.netemb not in theirs:
                 continue
-            infused = _infused(group, model, column, PAPERS_SETTING, metric)
+            infused = group.cell(model, column).shown(PAPERS_SETTING, metric)
             papers_infused = _points(theirs[column.netemb])
             ours: tuple[Entry, ...] = (baseline, papers, _difference(papers, baseline))
             ours += (infused, papers_infused, _difference(papers_infused, infused))
@@ -127,11 +119,6 @@ def paper_table(group: ResultGroup, metric: str) -> Table:
 
 def _models(group: ResultGroup, whole: bool) -> list[str]:
     return with_papers_models(group.models) if whole else group.models
-
-
-def _infused(group: ResultGroup, model: str, column: Column, setting: str, metric: str) -> Entry:
-    cell = group.cell(model, column)
-    return cell.infused(setting, metric) or ("failed" if cell.failed else None)
 
 
 def _difference(before: Entry, after: Entry, relative: bool = False) -> Entry:

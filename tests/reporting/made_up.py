@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from mohone.evaluation.settings import SETTINGS
-from mohone.reporting.formats import to_markdown
+from mohone.reporting.formats import markdown_table
 from mohone.reporting.results import read_results
 
 
@@ -43,5 +43,5 @@ def found(tmp_path: Path, *results: dict[str, Any]) -> list[tuple[Path, dict[str
 
 def written(table: Any) -> list[list[str]]:
     """The rows of a table as Markdown writes them."""
-    lines = to_markdown([table]).splitlines()[6:]
+    lines = [line for line in markdown_table(table).splitlines()[2:] if line.startswith("|")]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
