@@ -17,6 +17,13 @@ from mohone.reporting.pictures import gains
 from mohone.reporting.plotting import save_figure
 from mohone.reporting.results import read_finished, read_results
 
+_OF_JOB = {
+    "grid": gains.grid_figure,
+    "degree": gains.degree_figure,
+    "distance": gains.distance_figure,
+    "relation": gains.relation_figure,
+}
+
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m mohone.figure", description=__doc__)
@@ -25,6 +32,8 @@ def _parser() -> argparse.ArgumentParser:
         "map": "an entity and its network neighbours before and after the infusion",
         "grid": "a job's gain on validation by beta and number of neighbours",
         "degree": "a job's gain by the degree of the right answer",
+        "distance": "a job's gain by how many edges of the training network lie between head and tail",
+        "relation": "what relations add to a job's gain, the greatest gains and losses",
         "scale": "gain against the scale of the network embedding, of all jobs below FOLDER",
         "strength": "gain against the baseline's strength, of all jobs below FOLDER",
         "barbell": "the heat of a bar-bell graph's nodes, and their roles",
@@ -57,8 +66,7 @@ def _draw(given: argparse.Namespace) -> Any:
         return draw(results, given.setting)
     if given.kind == "map":
         return _map(given.folder, given.entity, given.labels)
-    result = read_finished(given.folder)
-    return gains.grid_figure(result) if given.kind == "grid" else gains.degree_figure(result)
+    return _OF_JOB[given.kind](read_finished(given.folder))
 
 
 def _map(folder: Path, entity: str, labels: Path | None) -> Any:

@@ -196,11 +196,16 @@ def _has_key() -> bool:
 
 def _pictures(result: Plain) -> dict[str, Any]:
     """The job's figures, where Matplotlib is installed."""
-    from mohone.reporting.pictures.gains import degree_figure, grid_figure
+    from mohone.reporting.pictures.gains import degree_figure, distance_figure, grid_figure, relation_figure
 
     if importlib.util.find_spec("matplotlib") is None:
         return {}
-    figures = {"gain by beta": grid_figure(result), "gain by degree": degree_figure(result)}
+    figures = {
+        "gain by beta": grid_figure(result),
+        "gain by degree": degree_figure(result),
+        "gain by distance": distance_figure(result),
+        "gain by relation": relation_figure(result),
+    }
     return {name: _wandb().Image(figure) for name, figure in figures.items() if figure is not None}
 
 

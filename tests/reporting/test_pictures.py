@@ -13,7 +13,14 @@ from mohone.experiment.configuration import compose_plain
 from mohone.experiment.job import run_job
 from mohone.figure import main
 from mohone.reporting.pictures.barbell import barbell_figure
-from mohone.reporting.pictures.gains import degree_figure, grid_figure, scale_figure, strength_figure
+from mohone.reporting.pictures.gains import (
+    degree_figure,
+    distance_figure,
+    grid_figure,
+    relation_figure,
+    scale_figure,
+    strength_figure,
+)
 from mohone.reporting.pictures.maps import map_figure, principal_axes
 from tests.experiment.test_loggers import QUIET, read_run
 from tests.helpers.commands import TINY
@@ -69,6 +76,52 @@ def test_gain_by_degree() -> None:
     assert heights == pytest.approx([0.0, 1.0, 3.0] * 2)
     assert [text.get_text() for text in axes.get_xticklabels()] == ["0\n0", "1\n7", "2-3\n9"]
     assert degree_figure({"infused": None}) is None
+
+
+def test_gain_by_distance() -> None:
+    each = with_details()
+    assert distance_figure(each) is None  # A result of before.
+    for which, gain in (("baseline", 0.0), ("infused", 0.02)):
+        for setting, more in (("filtered", gain), ("typed", -gain)):
+            each[which][setting]["distances"] = {
+                "0": None,
+                "1": {"mrr": 0.3 + more, "n_ranked": 5},
+                "more": {"mrr": 0.2 - 2 * more, "n_ranked": 1200},
+            }
+    (axes,) = distance_figure(each).axes
+    heights = [bar.get_height() for bars in axes.containers for bar in bars]
+    assert heights == pytest.approx([0.0, 2.0, -4.0, 0.0, -2.0, 4.0])
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["0\n0", "1\n5", "more\n1,200"]
+    assert "between head and tail" in axes.get_xlabel()
+    assert distance_figure({"infused": None}) is None
+
+
+def test_gain_by_relation() -> None:
+    """A tenth of the queries that gain 20 points weigh less than a half that gain 6; `same` is not shown."""
+    each = with_details()
+    assert relation_figure(each) is None  # A result of before.
+    long = "x" * 60
+    before = {"often": (0.3, 50), "seldom": (0.1, 10), "worse": (0.5, 20), long: (0.4, 10), "same": (0.2, 10)}
+    after = {"often": 0.36, "seldom": 0.3, "worse": 0.45, long: 0.41, "same": 0.2}
+    for which in ("baseline", "infused"):
+        mrr = {name: old if which == "baseline" else after[name] for name, (old, _) in before.items()}
+        each[which]["filtered"]["relations"] = {
+            name: {"mrr": mrr[name], "n_ranked": n} for name, (_, n) in before.items()
+        }
+    (axes,) = relation_figure(each).axes
+    (bars,) = axes.containers
+    assert [bar.get_width() for bar in bars] == pytest.approx([3.0, 2.0, 0.1, -1.0])
+    assert [text.get_text() for text in axes.get_yticklabels()] == [
+        "often  (+6.0, 50 queries)",
+        "seldom  (+20.0, 10 queries)",
+        f"…{'x' * 44}  (+1.0, 10 queries)",
+        "worse  (-5.0, 20 queries)",
+    ]
+    (axes,) = relation_figure(each, most=1).axes
+    assert [bar.get_width() for bar in axes.containers[0]] == pytest.approx([3.0, -1.0])
+    each["infused"] = each["baseline"]
+    assert relation_figure(each) is None  # Nothing changed.
+    assert relation_figure({"infused": None}) is None
 
 
 def test_gain_by_scale_and_strength() -> None:
@@ -142,6 +195,8 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         ["map", job, "--entity", "An A", "--labels", str(tmp_path / "labels.tsv")],
         ["grid", job],
         ["degree", job],
+        ["distance", job],
+        ["relation", job],
         ["barbell"],
     ):
         out = tmp_path / f"{arguments[0]}.png"

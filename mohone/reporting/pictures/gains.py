@@ -1,4 +1,4 @@
-"""Where the gain of an infusion lies: by the grid's points, by degree, scale, and the baseline's strength."""
+"""Where the gain of an infusion lies: by grid, degree, distance, relation, scale, baseline."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from mohone.reporting.infusions import network_name, tried_points
 from mohone.reporting.plotting import new_figure
 
 Figure = Any  # Matplotlib has no types.
+_LONGEST = 45  # Characters of a relation's name.
 
 
 def grid_figure(result: Plain) -> Figure | None:
@@ -34,22 +35,78 @@ def grid_figure(result: Plain) -> Figure | None:
 
 def degree_figure(result: Plain) -> Figure | None:
     """Gain in test MRR by the degree of the right answer, filtered and typed; None without an infusion."""
-    if not result["infused"]:
+    return _bins_figure(result, "degrees", "neighbours of the right answer in train; number of queries")
+
+
+def distance_figure(result: Plain) -> Figure | None:
+    """Gain in test MRR by how many edges of the training network lie between head and tail.
+
+    Filtered and typed; None without an infusion, or of a result of before that knows no distances.
+    """
+    return _bins_figure(result, "distances", "edges between head and tail in train; number of queries")
+
+
+def _bins_figure(result: Plain, kind: str, x_label: str) -> Figure | None:
+    """Bars of a part of each setting's figures, with the number of queries below."""
+    if not result["infused"] or kind not in result["baseline"]["filtered"]:
         return None
     figure, axes = new_figure(6, 3.5)
-    bins = list(result["baseline"]["filtered"]["degrees"])
+    bins = list(result["baseline"]["filtered"][kind])
     for i, setting in enumerate(("filtered", "typed")):
-        before, after = (result[which][setting]["degrees"] for which in ("baseline", "infused"))
+        before, after = (result[which][setting][kind] for which in ("baseline", "infused"))
         gains = [100 * (after[b]["mrr"] - before[b]["mrr"]) if before[b] else 0.0 for b in bins]
         axes.bar([place + (i - 0.5) * 0.4 for place in range(len(bins))], gains, 0.4, label=setting)
-    counts = [(result["baseline"]["filtered"]["degrees"][b] or {"n_ranked": 0})["n_ranked"] for b in bins]
+    counts = [(result["baseline"]["filtered"][kind][b] or {"n_ranked": 0})["n_ranked"] for b in bins]
     axes.set_xticks(range(len(bins)), [f"{b}\n{n:,}" for b, n in zip(bins, counts, strict=True)], fontsize=7)
-    axes.set_xlabel("neighbours of the right answer in train; number of queries")
+    axes.set_xlabel(x_label)
     axes.set_ylabel("gain in MRR, points")
     axes.axhline(0, color="black", linewidth=0.8)
     axes.legend()
     axes.set_title(title(result), fontsize=10)
     return figure
+
+
+def relation_figure(result: Plain, most: int = 10) -> Figure | None:
+    """What the relations' queries add to the gain in filtered test MRR: the greatest gains, and losses.
+
+    A bar is the relation's own gain times its share of all queries, so the bars of all relations sum to the
+    gain; beside its name stand its own gain and its number of queries. None without an infusion, or of a
+    result of before that knows no relations.
+
+    Args:
+        result: of a job.
+        most: gains, and as many losses.
+    """
+    if not result["infused"] or "relations" not in result["baseline"]["filtered"]:
+        return None
+    before, after = (result[which]["filtered"]["relations"] for which in ("baseline", "infused"))
+    total = sum(each["n_ranked"] for each in before.values())
+    own = {name: 100 * (after[name]["mrr"] - before[name]["mrr"]) for name in before}
+    added = {name: gain * before[name]["n_ranked"] / total for name, gain in own.items()}
+    order = sorted(added, key=lambda name: (-added[name], name))
+    gains = [name for name in order if added[name] > 0][:most]
+    losses = [name for name in order if added[name] < 0][-most:]
+    shown = [*gains, *losses]
+    if not shown:
+        return None
+    figure, axes = new_figure(8, 1.2 + 0.3 * len(shown))
+    axes.barh(range(len(shown)), [added[name] for name in shown])
+    names = [f"{_short(name)}  ({own[name]:+.1f}, {before[name]['n_ranked']:,} queries)" for name in shown]
+    axes.set_yticks(range(len(shown)), names, fontsize=7, parse_math=False)
+    axes.invert_yaxis()
+    axes.axvline(0, color="black", linewidth=0.8)
+    axes.set_xlabel("added to the gain in MRR, filtered, points")
+    axes.set_title(title(result), fontsize=10)
+    return figure
+
+
+def _short(name: str) -> str:
+    """The end of a long name, which tells more than its beginning.
+
+    >>> len(_short("/film/film/release_date_s./film/film_regional_release_date/film_release_region"))
+    45
+    """
+    return name if len(name) <= _LONGEST else f"…{name[1 - _LONGEST :]}"
 
 
 def scale_figure(results: Sequence[Plain], setting: str) -> Figure | None:
