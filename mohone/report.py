@@ -14,6 +14,7 @@ from mohone.core.errors import MohoneError
 from mohone.core.files import write_text
 from mohone.core.terminal import prepare_terminal
 from mohone.evaluation.settings import ALL_SETTINGS, TESTED
+from mohone.reporting.ablation import ablation_tables
 from mohone.reporting.cells import Table
 from mohone.reporting.datasets import Results
 from mohone.reporting.formats import rows_of, to_csv, to_latex, to_markdown
@@ -45,6 +46,11 @@ class Request(NamedTuple):
         return [table for group in groups for table in tables_of(group, self.against_paper)]
 
     @property
+    def ablation(self) -> list[Table]:
+        """By experts, of all models."""
+        return ablation_tables(self.results)
+
+    @property
     def jobs(self) -> str:
         """The table of jobs."""
         return jobs_table(self.results, self.setting)
@@ -74,6 +80,9 @@ FORMS = {
         "tables.md", "with the paper's tables", lambda asked: f"{asked.jobs}\n{to_markdown(asked.tables)}"
     ),
     "latex": Form("tables.tex", "these alone", lambda asked: to_latex(asked.tables)),
+    "ablation": Form(
+        "ablation.md", "what each expert of evidence is worth", lambda asked: to_markdown(asked.ablation)
+    ),
     "csv": Form("tables.csv", "a row for each job, setting and metric", lambda asked: to_csv(asked.results)),
     "json": Form("tables.json", "the same", _json),
 }

@@ -5,6 +5,7 @@ The defaults list of `conf/config.yaml` asks by the resolver `file_for`, before 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from omegaconf import OmegaConf
@@ -55,6 +56,17 @@ def file_for(kind: str, recipe: str, *choices: str) -> str:
     return next((x for x in places if (CONF / "recipe" / kind / f"{x}.yaml").is_file()), f"{recipe}/{own}")
 
 
+def joined(values: Sequence[object]) -> str:
+    """A list as a part of a folder's name.
+
+    Example:
+        >>> joined(["votes", "heat"])
+        'votes+heat'
+    """
+    return "+".join(map(str, values))
+
+
 def register_resolvers() -> None:
-    """Tell OmegaConf of `file_for`."""
+    """Tell OmegaConf of `file_for`, and of `joined` for the folders of sweeps."""
     OmegaConf.register_new_resolver("file_for", file_for, replace=True)
+    OmegaConf.register_new_resolver("joined", joined, replace=True)

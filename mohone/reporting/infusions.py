@@ -99,6 +99,18 @@ def parts_of(result: Plain) -> Plain:
     return result.get("parts") or {}
 
 
+def experts_of(result: Plain) -> tuple[str, ...]:
+    """The experts of an infusion that mixes what several say, also of a job that failed; most have none.
+
+    >>> experts_of({"selection": {"experts": {"votes": {}, "paths": {"rules": 3}}}})
+    ('votes', 'paths')
+    """
+    told = (result.get("selection") or {}).get("experts")
+    if told is None:
+        told = ((result.get("config") or {}).get("infusion") or {}).get("experts")
+    return tuple(map(str, told or ()))
+
+
 def chosen(result: Plain) -> str:
     """What validation chose, in words.
 

@@ -64,7 +64,7 @@ def parts_table(
         row += [group.cell(model, column).shown(_SETTING, metric) for column in retrofitted]
         row += [_alone([group.cell(model, column) for column in columns], part, metric)]
         row += [_above(group, model, column, metric) for column in columns]
-        row += [cell.gain(_SETTING, metric), _beyond(cell, part, metric)]
+        row += [cell.gain(_SETTING, metric), beyond(cell, part, metric)]
         if with_unlinked:
             row += [mean_of_seeds(list(cell.values("baseline", UNLINKED, metric).values()))]
             row += [cell.infused(UNLINKED, metric), cell.gain(UNLINKED, metric)]
@@ -107,7 +107,7 @@ def _alone(cells: list[Cell], part: str, metric: str) -> MarkedNumber | None:
     return found and found._replace(star=star)
 
 
-def _beyond(cell: Cell, part: str, metric: str) -> MarkedNumber | None:
+def beyond(cell: Cell, part: str, metric: str) -> MarkedNumber | None:
     """What the infused model gains over the part; a star if that is significant for each seed."""
     tests = [each["beyond"][_SETTING][metric] for each in _told(cell, part)]
     if not tests:

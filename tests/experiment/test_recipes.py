@@ -3,8 +3,11 @@
 import itertools
 
 import pytest
+from hydra import compose, initialize_config_dir
+from omegaconf import OmegaConf
 
 from mohone.experiment.configuration import compose_plain
+from mohone.experiment.foresight import choices_of
 from mohone.experiment.recipes import CONF, family_of, file_for
 
 
@@ -64,3 +67,16 @@ def test_recipes_have_values_of_their_own_for_each_model_of_the_table(recipe: st
 def test_a_sweep_over_epochs_infuses_checkpoints_of_one_training() -> None:
     """With a constant rate a shorter training is the start of a longer: see `training/test_resume.py`."""
     assert compose_plain(["experiment=strength"])["training"]["scheduler"] is None
+
+
+def test_the_ablation_leaves_each_expert_out_and_takes_each_alone() -> None:
+    usual = compose_plain(["infusion=evidence"])["infusion"]["experts"]
+    with initialize_config_dir(version_base="1.3", config_dir=str(CONF)):
+        sweep = compose("config", ["experiment=ablation"], return_hydra_config=True)
+    (each,) = [values for values in choices_of(sweep) if values[0].startswith("infusion.experts=")]
+    tried = [compose_plain(["infusion=evidence", value])["infusion"]["experts"] for value in each]
+    left_out = [[name for name in usual if name != one] for one in usual]
+    assert tried == [usual, *left_out, *([name] for name in usual)]
+    subdir = OmegaConf.to_container(sweep.hydra.sweep, resolve=False)["subdir"]  # type: ignore[index,call-overload]
+    folder = OmegaConf.create({"infusion": {"experts": tried[1]}, "folder": subdir.rpartition("/")[2]}).folder
+    assert folder == "answers+heat+paths+contexts+frequency"
