@@ -14,7 +14,7 @@ from mohone.core.terminal import prepare_terminal
 
 if TYPE_CHECKING:
     from mohone.data.knowledge_graph import Vocabulary
-    from mohone.evaluation.answers import Answer
+    from mohone.evaluation.best_answers import Answer
     from mohone.experiment.finished import FinishedJob
 
 
@@ -48,7 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _answers(given: argparse.Namespace) -> Iterator[tuple[Answer, list[str]]]:
     """The answers, each with what spoke for it if that is asked for."""
     # Torch and Lightning take seconds: help and typos should not.
-    from mohone.evaluation.answers import best_answers
+    from mohone.evaluation.best_answers import best_answers
     from mohone.experiment.finished import open_job
 
     job = open_job(given.job)
@@ -64,7 +64,7 @@ def _answers(given: argparse.Namespace) -> Iterator[tuple[Answer, list[str]]]:
 
 def _reasons(job: FinishedJob, side: str, query: tuple[int, int], answer: Answer) -> list[str]:
     """What spoke for an answer; of a test triple also how its rank changed."""
-    from mohone.evaluation.answers import filtered_rank
+    from mohone.evaluation.best_answers import filtered_rank
 
     reasons = job.why(side, query, answer.entity)
     if answer.split == "test":

@@ -29,8 +29,8 @@ from mohone.core.files import full_disk, locked
 from mohone.core.terminal import prepare_terminal
 from mohone.experiment.configuration import absolute_paths, as_trained, check_choices, check_keys, to_plain
 from mohone.experiment.hydra_errors import explain
-from mohone.experiment.keys import full_keys
 from mohone.experiment.recipes import CONF
+from mohone.experiment.short_keys import full_keys
 from mohone.experiment.sweep import FAILURES, begin_job, fail_job, show_ended
 from mohone.reporting.results import has_result, write_failed
 

@@ -23,10 +23,9 @@ from torch import Tensor
 from mohone.core.errors import TrainingError, require_choice
 from mohone.core.progress import progress_bar
 from mohone.data import SIDES, GroupIndex, KnowledgeGraph, answer_column, query_keys
+from mohone.evaluation.known_answers import MaskedScores, mask_known
 from mohone.evaluation.ranks import (
-    MaskedScores,
     Ranks,
-    mask_known,
     rank_all,
     rank_among,
     rank_without,

@@ -17,8 +17,8 @@ from omegaconf.errors import OmegaConfBaseException
 from mohone.core.config import CHOICES, Plain, check_known, first_line
 from mohone.core.errors import ConfigError, require_int
 from mohone.experiment.hydra_errors import explain
-from mohone.experiment.keys import full_keys
 from mohone.experiment.recipes import CONF, register_resolvers
+from mohone.experiment.short_keys import full_keys
 
 log = logging.getLogger(__name__)
 LAST_SEED = 2**32 - 1  # Lightning's.

@@ -20,8 +20,8 @@ from omegaconf.errors import OmegaConfBaseException
 from mohone.core.errors import ConfigError
 from mohone.experiment.configuration import to_plain
 from mohone.experiment.hydra_errors import explain
-from mohone.experiment.keys import full_keys
 from mohone.experiment.recipes import CONF
+from mohone.experiment.short_keys import full_keys
 
 COMMAND_LINE = "command line"
 _Said = Iterator[tuple[str, Any]]  # Keys with dots between their parts, and what they are set to.

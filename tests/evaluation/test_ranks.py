@@ -5,7 +5,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mohone.evaluation.ranks import Ranks, mask_known, rank_all, rank_among
+from mohone.evaluation.known_answers import mask_known
+from mohone.evaluation.ranks import Ranks, rank_all, rank_among
 
 
 def loop_rank(

@@ -9,7 +9,7 @@ import torch
 
 from mohone import export, predict
 from mohone.core.named_vectors import read_vectors
-from mohone.evaluation.answers import best_answers
+from mohone.evaluation.best_answers import best_answers
 from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.experiment.finished import FinishedJob, open_job
 from tests.helpers.commands import TINY, mohone

@@ -8,8 +8,9 @@ import torch
 
 from mohone.data import KnowledgeGraph
 from mohone.data.knowledge_graph import SPLITS, answer_column, query_keys
+from mohone.evaluation.known_answers import mask_known
 from mohone.evaluation.link_prediction import Scorer, score_all
-from mohone.evaluation.ranks import mask_known, rank_all
+from mohone.evaluation.ranks import rank_all
 
 
 class Answer(NamedTuple):
