@@ -23,7 +23,8 @@ def parts_tables(group: ResultGroup, metric: str = "mrr", whole: bool = False) -
         metric: one of `TESTED`.
         whole: have a row for each of the paper's models, also without results.
     """
-    told = [column for column in group.columns if group.parts(column)]
+    by_label = {column.label: column for column in reversed(group.columns) if group.parts(column)}
+    told = [column for column in group.columns if by_label.get(column.label) == column]  # Controls once each.
     infusions = dict.fromkeys(column.infusion for column in told if not column.is_control)
     return [
         parts_table(group, columns, part, metric, whole)

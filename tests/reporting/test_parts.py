@@ -55,6 +55,7 @@ def test_each_way_of_finding_neighbours_stands_in_one_table(tmp_path: Path) -> N
         told_in_parts(),
         told_in_parts(netemb="node2vec", after=0.35, p=0.2),
         told_in_parts(infusion="evidence_random", after=0.33, control=True),
+        told_in_parts(netemb="node2vec", infusion="evidence_random", after=0.33, control=True),
         result("complex", infusion="evidence", status="failed", error="E"),
         told_in_parts(model="rescal", netemb="node2vec", after=0.34),
         result("rescal", infusion="evidence", status="failed", error="E"),
