@@ -195,3 +195,13 @@ def test_a_full_disk_is_said_and_then_the_same_command_goes_on(
     assert mohone(tmp_path, *BASELINE).returncode == 0
     (result,) = results(tmp_path)
     assert result["status"] == "ok"
+
+
+def test_folders_of_a_sweep_may_be_named_by_number_and_choice(tmp_path: Path) -> None:
+    names = "hydra.sweep.subdir=${hydra:runtime.choices.kge_model}-${hydra.job.num}"
+    tiny = [each for each in TINY if "netemb" not in each and "infusion" not in each]
+    ran = mohone(
+        tmp_path, "-m", "seed=0,1", "netemb=none", "infusion=none", "hydra.sweep.dir=s", names, *tiny
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert {path.parent.name for path in (tmp_path / "s").rglob("result.json")} == {"transe-0", "transe-1"}

@@ -27,7 +27,7 @@ def choices_of(config: DictConfig) -> list[list[str]]:
         config: of the multirun, with Hydra's own.
     """
     params = [f"{key}={value}" for key, value in (config.hydra.sweeper.get("params") or {}).items()]
-    overrides = OverridesParser.create().parse_overrides([*params, *config.hydra.overrides.task])
+    overrides = OverridesParser.create().parse_overrides([*params, *_typed(config, "task")])
     choices: dict[str, list[str]] = {}
     for each in overrides:
         key = each.get_key_element()
@@ -62,11 +62,18 @@ def check_sweep(config: DictConfig) -> None:
             raise ConfigError(f"{error} No job was started.") from None
 
 
+def _typed(config: DictConfig, kind: str) -> list[str]:
+    """The overrides as they were typed: a job's number and its choices are not known before it begins."""
+    typed = OmegaConf.to_container(config.hydra.overrides[kind], resolve=False)
+    assert isinstance(typed, list)
+    return [str(each) for each in typed]
+
+
 def _check_job(config: DictConfig, overrides: list[str]) -> None:
     from mohone.core.runtime import prepare_process
     from mohone.experiment.plan import make_plan  # Torch and Lightning take seconds.
 
-    own = list(config.hydra.overrides.hydra)
+    own = _typed(config, "hydra")
     job = compose(str(config.hydra.job.config_name), [*own, *overrides], return_hydra_config=True)
     with open_dict(job):
         hydra = job.pop("hydra")
