@@ -30,7 +30,7 @@ from tests.reporting.made_up import result
 
 def with_details(scale: object = 5.0, **changed: Any) -> dict[str, Any]:
     each = result(**changed)
-    each["config"] = {"netemb": {"scale": scale}}
+    each["config"] = {"netemb": {"neighborhood": {"scale": scale}}}
     each["selection"] = {
         "neighbors": 10,
         "beta": 0.2,

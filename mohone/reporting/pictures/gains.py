@@ -113,7 +113,8 @@ def scale_figure(results: Sequence[Plain], setting: str) -> Figure | None:
     """Gain in test MRR against the scale s of the network embedding; None with fewer than two scales."""
 
     def scale(result: Plain) -> float | None:
-        value = result["config"]["netemb"].get("scale")
+        netemb = result["config"]["netemb"]
+        value = netemb.get("neighborhood", netemb).get("scale")  # Of results of before it stands higher up.
         return float(value) if isinstance(value, int | float) else None
 
     return _against(results, setting, scale, "scale s", log=True)
