@@ -78,9 +78,7 @@ def _run(config: DictConfig, folder: Path) -> float:
         sentence = _sentence(error, folder, plain)
         if sentence is None:
             log.error("%s", text)
-        is_refused = has_result(folder)
-        if not is_refused:
-            _keep_failure(folder, plain or _unresolved(config), text, "failed")
+        is_refused = not _keep_failure(folder, plain or _unresolved(config), text, "failed")
         _fail(folder, sentence or f"{type(error).__name__}: {error}")
         if is_refused and log_file.exists():  # The log of the job that the folder is of stays as it was.
             os.truncate(log_file, length)
@@ -96,11 +94,17 @@ def _sentence(error: Exception, folder: Path, config: Plain) -> str | None:
     return None
 
 
-def _keep_failure(folder: Path, config: Plain, text: str, status: str) -> None:
-    """Write the result of a job that did not end well, if the disk has room for it."""
-    if not has_result(folder):
-        with contextlib.suppress(OSError):
-            write_failed(folder, config, text, status)
+def _keep_failure(folder: Path, config: Plain, text: str, status: str) -> bool:
+    """Write the result of a job that did not end well, if the disk has room for it.
+
+    Returns:
+        False: the folder holds that of a job that ended well, which stays.
+    """
+    if has_result(folder):
+        return False
+    with contextlib.suppress(OSError):
+        write_failed(folder, config, text, status)
+    return True
 
 
 class Interruption(SystemExit):

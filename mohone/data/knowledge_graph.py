@@ -74,6 +74,13 @@ class KnowledgeGraph:
         return mask_of(self.train[:, [0, 2]], self.n_entities)
 
     @cached_property
+    def linked(self) -> GroupIndex:
+        """The entities that a training triple links to each entity, by whatever relation, in either way."""
+        head, _, tail = self.train.T
+        both = torch.cat([head, tail]), torch.cat([tail, head])
+        return GroupIndex.from_pairs(*both, max(1, self.n_entities))
+
+    @cached_property
     def unseen_relations(self) -> frozenset[int]:
         """Those that no training triple has: of their types nothing is known."""
         return frozenset((~mask_of(self.train[:, 1], self.n_relations)).nonzero().flatten().tolist())

@@ -31,7 +31,6 @@ from mohone.evaluation.ranks import (
     rank_without,
 )
 from mohone.evaluation.settings import ALL_SETTINGS, SETTINGS, UNLINKED
-from mohone.evaluation.unlinked import linked_entities
 
 # Elements of a score matrix: memory stays constant, and 8 MB stay in a processor's cache.
 _CHUNK_ELEMENTS = {"cpu": 1 << 21, "cuda": 1 << 26}
@@ -103,7 +102,6 @@ class LinkPrediction:
             for side in SIDES
             if setting.startswith("typed")
         }
-        self._linked = linked_entities(kg) if UNLINKED in self.settings else None
 
     @torch.no_grad()
     def ranks(self, model: Scorer, description: str | None = None) -> dict[str, Ranks]:
@@ -188,9 +186,8 @@ class LinkPrediction:
 
     def _rank_unlinked(self, masked: MaskedScores, chunk: _Chunk) -> Ranks:
         """Rank among the filtered candidates that train does not link to the known entity."""
-        assert self._linked is not None
         known = chunk.triples[:, 2 - answer_column(chunk.side)]
-        pairs = self._linked.to(known.device).lookup(known)
+        pairs = self.kg.linked.to(known.device).lookup(known)
         return rank_without(masked, rank_all(masked), pairs)
 
     def _rank_typed(self, masked: MaskedScores, chunk: _Chunk, candidates: GroupIndex) -> Ranks:

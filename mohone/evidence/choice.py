@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit
 from torch import Tensor
 
+from mohone.core.errors import require_some
 from mohone.core.parallel import Array
 from mohone.core.random import stream
 from mohone.evidence.mix import Lists, Mix, fit_mix, list_ranks, unmixed
@@ -47,7 +48,7 @@ def choose_mix(
         n_folds: >= 2.
         seed: of the folds.
     """
-    penalties = [penalty] if isinstance(penalty, int | float) else [*penalty]
+    penalties = require_some("infusion.penalty", penalty)
     folds = folds_of(triples, n_folds, seed)
     fits: dict[float | None, tuple[float, Mix]] = {}
     start = None

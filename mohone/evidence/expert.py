@@ -31,7 +31,6 @@ class Expert(nn.Module, ABC):
 
     values: tuple[str, ...]
     dense: ClassVar[bool] = False
-    needs_neighbors: ClassVar[bool] = False
 
     def fit(self, facts: Facts, neighbors: Neighbors | None, seed: int) -> None:
         """Learn from the facts, which are attached, too.
@@ -50,6 +49,11 @@ class Expert(nn.Module, ABC):
 
     def learn(self, facts: Facts, neighbors: Neighbors | None, seed: int) -> None:
         """Fill the buffers."""
+
+    @property
+    def name(self) -> str:
+        """What results and explanations call it: its class, in lower case."""
+        return type(self).__name__.lower()
 
     @property
     def facts(self) -> Facts:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from mohone.core.errors import require_choice, require_float, require_int
+from mohone.core.errors import require_choice, require_float, require_int, require_some
 from mohone.core.parallel import Array
 from mohone.data import KnowledgeGraph
 from mohone.evidence.choice import Choice, choose_mix, folds_of
@@ -63,7 +63,7 @@ def fit_evidence(
     require_float("inverse_temperature", inverse_temperature, strict=True)
     require_int("infusion.candidates", n_candidates, 2)
     require_int("infusion.folds", folds, 2)
-    for one in [penalty] if isinstance(penalty, int | float) else penalty:
+    for one in require_some("infusion.penalty", penalty):
         require_float("infusion.penalty", one, strict=True)
     fitted_on = kg if fit_on == "valid" else hold_out(kg, seed)
     _learn(experts, fitted_on, neighbors, seed)
@@ -112,7 +112,7 @@ def _notes(model: EvidenceModel, choice: Choice, collected: Collected, kg: Knowl
         "queries_fitted_on": int(inside.sum()),
         "queries_left_out": int((~inside).sum()),
         "reranked": model.n_reranked if model.n_entities > model.most_entities else None,
-        "experts": {type(expert).__name__.lower(): expert.notes() for expert in model._experts},
+        "experts": {expert.name: expert.notes() for expert in model._experts},
     }
     return notes | {"weights": _readable(model, choice.mix.shared, collected.lists.group, kg)}
 

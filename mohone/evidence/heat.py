@@ -12,7 +12,7 @@ from numba import njit
 from scipy.stats import poisson
 from torch import Tensor
 
-from mohone.core.errors import ConfigError, require_float, require_int
+from mohone.core.errors import require_float, require_int, require_some
 from mohone.core.parallel import Array, in_chunks
 from mohone.evidence.expert import Expert
 from mohone.evidence.facts import Facts
@@ -50,9 +50,8 @@ class Heat(Expert):
         self, scales: Sequence[float] = (1.0, 5.0), first_walk: int = 2, cache_bytes: int = _CACHE_BYTES
     ) -> None:
         super().__init__()
-        if not scales:
-            raise ConfigError("`scales` must have a value, but is empty.")
-        self.scales = tuple(require_float("scales", scale, strict=True) for scale in scales)
+        each = require_some("scales", scales)
+        self.scales = tuple(require_float("scales", scale, strict=True) for scale in each)
         self.first_walk = require_int("first_walk", first_walk, 0, 2)
         self.cache_bytes = require_int("cache_bytes", cache_bytes, 0)
         self.values = tuple(f"heat_{scale:g}" for scale in self.scales)

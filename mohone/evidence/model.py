@@ -21,8 +21,15 @@ _PART = "weights_of_"
 
 
 class Share(NamedTuple):
-    """What one value adds to a score: `weight * value`."""
+    """What one value adds to a score: `weight * value`.
 
+    Attributes:
+        expert: the name of who gives it; `MODEL` of the model itself.
+        name: of the value, of which an expert may have several.
+        value, weight: whose product it is.
+    """
+
+    expert: str
     name: str
     value: float
     weight: float
@@ -39,7 +46,7 @@ class Explanation(NamedTuple):
     Attributes:
         score: of the answer.
         shares: of the model (first) and of each expert's values.
-        reasons: of each expert, by its class's name in lower case, the strongest first.
+        reasons: of each expert, by its name, the strongest first.
     """
 
     score: float
@@ -189,10 +196,9 @@ class EvidenceModel(Wrapped):
         directed = relation + SIDES.index(side) * self.n_relations
         query = torch.tensor([known]), torch.tensor([directed])
         values = self.values_at(*query, torch.tensor([[candidate]]))[0, 0].tolist()
-        shares = tuple(map(Share, self.values, values, self.weights[directed].tolist()))
-        reasons = {
-            type(expert).__name__.lower(): expert.why(known, directed, candidate) for expert in self._experts
-        }
+        owners = (MODEL, *(expert.name for expert in self._experts for _ in expert.values))
+        shares = tuple(map(Share, owners, self.values, values, self.weights[directed].tolist()))
+        reasons = {expert.name: expert.why(known, directed, candidate) for expert in self._experts}
         return Explanation(sum(share.contribution for share in shares), shares, reasons)
 
     def _expert_weights(self, relation: Tensor) -> list[tuple[Expert, Tensor]]:

@@ -141,12 +141,7 @@ def _paths(
 @njit(cache=True, nogil=True)
 def _ends(facts: Facts, body: Array, known: int, joined: Array, stamp: int, ends: Array) -> Any:
     """The ends of all simple paths with this body, each once: their number, and themselves in `ends`."""
-    length = 0
-    while length < len(body) and body[length] >= 0:
-        length += 1
-    nodes, at, last = np.empty(length + 1, np.int64), np.empty(length, np.int64), np.empty(length, np.int64)
-    nodes[0] = known
-    at[0], last[0] = span(facts, known, body[0])
+    length, nodes, at, last = _begun(facts, body, known)
     depth, n_ends = 0, 0
     while depth >= 0:
         if at[depth] == last[depth]:
@@ -178,14 +173,21 @@ def _passed(nodes: Array, depth: int, node: int) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def _path(facts: Facts, body: Array, known: int, candidate: int) -> Any:
-    """The entities of the first simple path with this body between the two; empty: there is none."""
+def _begun(facts: Facts, body: Array, known: int) -> Any:
+    """A search along a body before its first step: the body's length, each step's node, next, last."""
     length = 0
     while length < len(body) and body[length] >= 0:
         length += 1
     nodes, at, last = np.empty(length + 1, np.int64), np.empty(length, np.int64), np.empty(length, np.int64)
     nodes[0] = known
     at[0], last[0] = span(facts, known, body[0])
+    return length, nodes, at, last
+
+
+@njit(cache=True, nogil=True)
+def _path(facts: Facts, body: Array, known: int, candidate: int) -> Any:
+    """The entities of the first simple path with this body between the two; empty: there is none."""
+    length, nodes, at, last = _begun(facts, body, known)
     depth = 0
     while depth >= 0:
         if at[depth] == last[depth]:

@@ -41,14 +41,24 @@ def compose_plain(settings: list[str]) -> Plain:
     check_choices(settings)
     try:
         with initialize_config_dir(version_base="1.3", config_dir=str(CONF)):
-            composed = compose("config", full_keys(settings), return_hydra_config=True)
-        with open_dict(composed):
-            hydra = composed.pop("hydra")  # It cannot be resolved without a run.
-        config = to_plain(composed, hydra.runtime.choices)
+            config = compose_job("config", full_keys(settings))
     except (HydraException, OmegaConfBaseException) as error:
         raise ConfigError(explain(error)) from None
     check_keys(config)
     return config
+
+
+def compose_job(name: str, overrides: list[str]) -> Plain:
+    """Compose where Hydra has been initialised, and resolve; Hydra's own part is left out.
+
+    Args:
+        name: of the primary file.
+        overrides: with full keys.
+    """
+    composed = compose(name, overrides, return_hydra_config=True)
+    with open_dict(composed):
+        hydra = composed.pop("hydra")  # It cannot be resolved without a run.
+    return to_plain(composed, hydra.runtime.choices)
 
 
 def to_plain(config: DictConfig, choices: Mapping[str, Any]) -> Plain:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hydra import compose
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeperConf
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from omegaconf import DictConfig, OmegaConf, open_dict
+from omegaconf import DictConfig, OmegaConf
 
 from mohone.core.errors import ConfigError
-from mohone.experiment.configuration import absolute_paths, check_keys, to_plain
+from mohone.experiment.configuration import absolute_paths, check_keys, compose_job
 
 _USUAL_SWEEPER = BasicSweeperConf._target_
 
@@ -73,11 +72,7 @@ def _check_job(config: DictConfig, overrides: list[str]) -> None:
     from mohone.core.runtime import prepare_process
     from mohone.experiment.plan import make_plan  # Torch and Lightning take seconds.
 
-    own = _typed(config, "hydra")
-    job = compose(str(config.hydra.job.config_name), [*own, *overrides], return_hydra_config=True)
-    with open_dict(job):
-        hydra = job.pop("hydra")
-    plain = to_plain(job, OmegaConf.to_container(hydra.runtime.choices))  # type: ignore[arg-type]
+    plain = compose_job(str(config.hydra.job.config_name), [*_typed(config, "hydra"), *overrides])
     check_keys(plain)
     prepare_process(plain)
     make_plan(absolute_paths(plain, Path(config.hydra.runtime.cwd)), Path(str(config.hydra.sweep.dir)))

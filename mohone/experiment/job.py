@@ -69,13 +69,12 @@ def _run(runner: Runner, folder: Path) -> Plain:
     """Train what is not in the store, and evaluate."""
     trained = {name: runner.run(stage) for name, stage in runner.stages.items()}
     models = {"baseline": runner.read(runner.baseline)}
-    if runner.plan.has_infusion:
+    parts: dict[str, KGEModel] = {}
+    if runner.plan.infusion and runner.plan.has_infusion:
         models["infused"] = runner.read(runner.infusion)
+        parts = runner.plan.infusion.parts(models["infused"])
 
     start = time.perf_counter()
-    parts = (
-        runner.plan.infusion.parts(models["infused"]) if runner.plan.infusion and "infused" in models else {}
-    )
     figures = _evaluate(runner.kg, models, parts, folder)
     seconds = {name: each.seconds for name, each in trained.items()}
     seconds["evaluation"] = time.perf_counter() - start

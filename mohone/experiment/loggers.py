@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from pytorch_lightning.loggers import CSVLogger, Logger, TensorBoardLogger, WandbLogger
 
-from mohone.core.config import Plain
+from mohone.core.config import CHOICES, Plain
 from mohone.core.errors import ConfigError, require_choice
 from mohone.evaluation.settings import TESTED, settings_in
 
@@ -58,8 +58,9 @@ class JobLogger:
         logger.save()
         logger.finalize("success")
 
-    def close(self, result: Plain | None) -> None:
+    def close(self, result: Plain | None) -> None:  # noqa: ARG002
         """End, with the job's result if it ended well."""
+        self.is_open = False
 
 
 class CSVCurves(JobLogger):
@@ -111,7 +112,7 @@ class WeightsAndBiases(JobLogger):
         """Start the run, named `MODEL-NETEMB-sSEED`, in the group of its sweep."""
         super().open(folder, config, sweep)
         own = {"id": uuid.uuid4().hex} if sweep else {}  # WANDB_RUN_ID is one for all jobs.
-        names = config["choices"]
+        names = config[CHOICES]
         infusion = "" if names["infusion"] in ("retrofit", "none") else f"-{names['infusion']}"
         self._run = _start_run(
             self.project,
@@ -131,6 +132,7 @@ class WeightsAndBiases(JobLogger):
 
     def close(self, result: Plain | None) -> None:
         """Write summary and table, and finish the run: else the next job's figures would join it."""
+        super().close(result)
         if self._run is None:
             return
         try:

@@ -6,6 +6,7 @@ import hashlib
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import torch
@@ -44,7 +45,7 @@ class Pretrained:
             raise DataError(f"`pretrained.file` must be a file, but {path} is none.")
         return cls(path, frozen)
 
-    @property
+    @cached_property
     def config(self) -> Plain:
         """What a stage depends on, by content: empty without a file."""
         if self.path is None:
@@ -52,19 +53,27 @@ class Pretrained:
         digest = hashlib.sha256(self.path.read_bytes()).hexdigest()
         return {"pretrained": {"sha256": digest, "frozen": self.frozen}}
 
-    def put(self, model: KGEModel, names: Sequence[str]) -> None:
-        """Write the vectors into the model's first entity table, and freeze it if they are to stay.
+    def read(self, names: Sequence[str]) -> Tensor | None:
+        """The vectors of all entities, in the order of their ids; None: there is no file.
 
         Args:
-            model: has a row for each of the names.
-            names: of all entities, in the order of their ids.
+            names: of all entities, in that order.
 
         Raises:
-            DataError: a file that cannot be read, an entity that it lacks, vectors of another width.
+            DataError: a file that cannot be read, an entity that it lacks.
         """
-        if self.path is None:
-            return
-        vectors = _rows_of(self.path, names)
+        return None if self.path is None else _rows_of(self.path, names)
+
+    def put(self, vectors: Tensor, model: KGEModel) -> None:
+        """Write vectors into the model's first entity table, and freeze it if they are to stay.
+
+        Args:
+            vectors: a row for each entity.
+            model: of these entities.
+
+        Raises:
+            DataError: vectors of another width.
+        """
         table = model.entity_table
         width = table[0].numel()
         if vectors.shape[1] != width:

@@ -32,8 +32,6 @@ _OURS = (
     "log_every_n_steps",
     "default_root_dir",
 )
-
-
 _PRECISIONS = ("32-true", "64-true", "bf16-mixed", "bf16-true", "16-mixed")  # 16-true overflows.
 
 

@@ -21,21 +21,12 @@ def sentences(explanation: Explanation, kg: KnowledgeGraph) -> list[str]:
     lines = [f"{model.contribution:+.3f} the model"]
     by_expert: dict[str, float] = {}
     for share in others:
-        expert = _expert_of(share.name, explanation)
-        by_expert[expert] = by_expert.get(expert, 0.0) + share.contribution
+        by_expert[share.expert] = by_expert.get(share.expert, 0.0) + share.contribution
     for expert, total in sorted(by_expert.items(), key=lambda pair: -abs(pair[1])):
         reasons = [_told(reason, kg) for reason in explanation.reasons[expert][:_MOST]]
         if reasons or abs(total) > _NEGLIGIBLE:
             lines.append(f"{total:+.3f} {expert}" + (f": {'; '.join(reasons)}" if reasons else ""))
     return lines
-
-
-def _expert_of(value: str, explanation: Explanation) -> str:
-    """The expert that a value is of: `heat_5` of `heat`, `best_path` of `paths`."""
-    for expert in explanation.reasons:
-        if value.startswith(expert) or value.removeprefix("best_") == expert.removesuffix("s"):
-            return expert
-    return value
 
 
 def _told(reason: Reason, kg: KnowledgeGraph) -> str:

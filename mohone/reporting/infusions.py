@@ -7,6 +7,7 @@ by the infusion's name and by the point of the grid; no other file of the room l
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from mohone.core.config import Plain
@@ -58,6 +59,14 @@ class Column(NamedTuple):
     def place(self) -> tuple[bool, tuple[int, str], Column]:
         """A key to sort by: the paper's form of infusion first."""
         return self.infusion != USUAL, place(self.netemb), self
+
+
+def once_each(columns: Sequence[Column]) -> list[Column]:
+    """The first column of each label: controls that differ only in what they do not use have one."""
+    first: dict[str, Column] = {}
+    for column in columns:
+        first.setdefault(column.label, column)
+    return list(first.values())
 
 
 def column_of(result: Plain) -> Column:

@@ -8,7 +8,7 @@ from mohone.core.config import Plain
 from mohone.evaluation.settings import TESTED, UNLINKED
 from mohone.reporting.cells import Cell, Entry, MarkedNumber, Table, is_better, mean_of_seeds
 from mohone.reporting.groups import ResultGroup
-from mohone.reporting.infusions import Column, parts_of
+from mohone.reporting.infusions import Column, once_each, parts_of
 from mohone.reporting.labels import label, with_papers_models
 from mohone.reporting.results import is_gain
 
@@ -23,8 +23,7 @@ def parts_tables(group: ResultGroup, metric: str = "mrr", whole: bool = False) -
         metric: one of `TESTED`.
         whole: have a row for each of the paper's models, also without results.
     """
-    by_label = {column.label: column for column in reversed(group.columns) if group.parts(column)}
-    told = [column for column in group.columns if by_label.get(column.label) == column]  # Controls once each.
+    told = once_each([column for column in group.columns if group.parts(column)])
     infusions = dict.fromkeys(column.infusion for column in told if not column.is_control)
     return [
         parts_table(group, columns, part, metric, whole)

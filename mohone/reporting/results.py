@@ -29,14 +29,6 @@ SCHEMA = 1
 STATUSES = ("ok", "failed", "interrupted")
 LEVEL = 0.05  # Of significance, for the star.
 _HEAD = ("error", "dataset", "kge_model", "netemb", "infusion", "training", "recipe", "seed")
-_BESIDE = (
-    "store_dir",
-    "data_dir",
-    "dataset.data_dir",
-    "logger",
-    "progress",
-    "allocator",
-)  # Change no figure.
 _NAMED = ("kge_model", "netemb", "infusion", "training", "recipe")  # By the choice of their group.
 _PACKAGES = ("torch", "pytorch-lightning", "hydra-core", "omegaconf", "numpy", "scipy")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mohone.evaluation.settings import TESTED
 from mohone.reporting.cells import Entry, MarkedNumber, Table, is_better
 from mohone.reporting.groups import ResultGroup
-from mohone.reporting.infusions import Column
+from mohone.reporting.infusions import Column, once_each
 from mohone.reporting.labels import MODELS, label, with_papers_models
 from mohone.reporting.parts import parts_tables
 from mohone.reporting.reference import PAPER, PUBLISHED
@@ -26,7 +26,8 @@ def tables_of(group: ResultGroup, against_paper: bool = False) -> list[Table]:
     rivals = [column for column in group.columns if _is_rival(column)]
     if paper and NODE2VEC not in rivals:
         rivals = [NODE2VEC, *rivals]
-    for rival in [*rivals, *_controls(group)]:
+    controls = once_each([column for column in group.columns if column.is_control])
+    for rival in [*rivals, *controls]:
         settings = (PAPERS_SETTING,) if rival == NODE2VEC else (PAPERS_SETTING, "filtered")
         out += [rival_table(group, rival, setting, paper) for setting in settings]
     out += [main_table(group, "filtered", metric, paper) for metric in TESTED]
@@ -87,12 +88,6 @@ def rival_table(group: ResultGroup, rival: Column, setting: str, whole: bool = F
 
 def _is_rival(column: Column) -> bool:
     return column.netemb == NODE2VEC.netemb and not column.is_control
-
-
-def _controls(group: ResultGroup) -> list[Column]:
-    """The controls of a group, one of those that differ only in what they do not use."""
-    by_label = {column.label: column for column in reversed(group.columns) if column.is_control}
-    return [column for column in group.columns if by_label.get(column.label) == column]
 
 
 def paper_table(group: ResultGroup, metric: str) -> Table:

@@ -17,7 +17,6 @@ from mohone.core.errors import ConfigError, require_float, require_int
 from mohone.training.objective import Objective
 from mohone.training.schedules import linear_decay
 
-MakeOptimizer = Callable[..., Optimizer]
 MakeScheduler = Callable[..., Any]
 
 
@@ -45,8 +44,9 @@ class Fit:
         require_int("training.warmup_epochs", self.warmup_epochs, 0)
 
 
-def _adam() -> MakeOptimizer:
-    return partial(torch.optim.Adam, lr=3e-3)
+def _adam() -> partial[Optimizer]:
+    make: Callable[..., Optimizer] = torch.optim.Adam
+    return partial(make, lr=3e-3)
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Training:
 
     Attributes:
         objective: what is minimised on which batches.
-        optimizer: makes one of the parameters; `lr` among its keywords.
+        optimizer: a partial call that makes one of the parameters; `lr` among its keywords.
         scheduler: makes a schedule of an optimiser, stepped after each batch; if it takes `n_steps`, it is
             told how many there will be. None: the learning rate stays.
         fit: how long, in which steps.
@@ -68,7 +68,7 @@ class Training:
     """
 
     objective: Objective
-    optimizer: MakeOptimizer = field(default_factory=_adam)
+    optimizer: partial[Optimizer] = field(default_factory=_adam)
     scheduler: MakeScheduler | None = linear_decay
     fit: Fit = field(default_factory=Fit)
 
@@ -80,7 +80,6 @@ class Training:
     @property
     def lr(self) -> float:
         """The first learning rate."""
-        assert isinstance(self.optimizer, partial)
         rate: float = self.optimizer.keywords["lr"]
         return rate
 
@@ -91,11 +90,9 @@ class Training:
 
     def new_optimizer(self, parameters: Iterable[Tensor], on_cpu: bool) -> Optimizer:
         """The optimiser of these parameters; on a CPU the fused one, where there is one."""
-        assert isinstance(self.optimizer, partial)
         takes = inspect.signature(self.optimizer.func).parameters
         more = {"fused": True} if on_cpu and "fused" in takes else {}
-        made: Optimizer = self.optimizer(parameters, **more)
-        return made
+        return self.optimizer(parameters, **more)
 
     def new_scheduler(self, optimizer: Optimizer, n_steps: int) -> Any | None:
         """The schedule of `n_steps` steps; None if the learning rate stays."""
@@ -113,7 +110,6 @@ class Training:
             max_epochs: at most so many, each validated.
             patience: validations without a new best after which it stops.
         """
-        assert isinstance(self.optimizer, partial)
         keywords = {**self.optimizer.keywords, "lr": self.lr * lr_factor}
         return dataclasses.replace(
             self,

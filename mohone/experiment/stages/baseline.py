@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
+from functools import cached_property
 from pathlib import Path
+
+from torch import Tensor
 
 from mohone.core.config import Plain
 from mohone.experiment.stages.base import Sources, Stage, Trained, load_weights, save_weights, train_model
@@ -27,15 +30,21 @@ class BaselineStage(Stage):
         """A model with its first, random weights."""
         return self.plan.new_model(self.kg.n_entities, self.kg.n_relations)
 
+    @cached_property
+    def _given(self) -> Tensor | None:
+        """The entity vectors to begin with; None: the model's own, random ones."""
+        return self.plan.pretrained.read(self.kg.entities.names)
+
     def check(self) -> None:
         """Do vectors to begin with suit the model?"""
-        if self.plan.pretrained.path is not None:
-            self.plan.pretrained.put(self.new_model(), self.kg.entities.names)
+        if self._given is not None:
+            self.plan.pretrained.put(self._given, self.new_model())
 
     def train(self, folder: Path, runner: Sources) -> Plain:
         """Train to the best validation score; a killed training goes on where its state was last kept."""
         model = self.new_model()
-        self.plan.pretrained.put(model, self.kg.entities.names)
+        if self._given is not None:
+            self.plan.pretrained.put(self._given, model)
         file = self.progress_file
         with self.plan.store.lock(file.parent.name, file.stem):  # A longer training may share it.
             notes = train_model(
