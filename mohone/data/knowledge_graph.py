@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -35,14 +36,27 @@ class Vocabulary:
     def __len__(self) -> int:
         return len(self.names)
 
+    def id_of(self, name: str) -> int:
+        """Its id.
 
-@dataclass(frozen=True)
+        Raises:
+            DataError: it is none of the names; those like it are told.
+        """
+        if name not in self.ids:
+            near = difflib.get_close_matches(name, self.names, n=3)
+            like = f" (there is {', '.join(map(repr, near))})" if near else ""
+            raise DataError(f"{name!r} must be a name of the data set, but is none{like}.")
+        return self.ids[name]
+
+
+@dataclass(frozen=True, repr=False)
 class KnowledgeGraph:
     """Triples of three splits over one vocabulary.
 
     Attributes:
         train, valid, test: `(n, 3)` int64 of head, relation, tail; unique and sorted.
         fingerprint: sha256 over the sorted lines of each split.
+        origin: the settings of a configuration that it is read again by; empty: it came from memory.
     """
 
     name: str
@@ -53,6 +67,11 @@ class KnowledgeGraph:
     test: Tensor
     fingerprint: str
     report: LoadReport
+    origin: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        sizes = " + ".join(f"{len(getattr(self, split)):,}" for split in SPLITS)
+        return f"<{self.name}: {self.n_entities:,} entities, {self.n_relations:,} relations, {sizes} triples>"
 
     @property
     def n_entities(self) -> int:
@@ -154,7 +173,9 @@ def build_knowledge_graph(name: str, files: Mapping[str, TripleFile]) -> Knowled
         relations=relations,
         fingerprint=hashlib.sha256(digests.encode()).hexdigest(),
         report=report_loading(name, files, encoded, entities.names, relations.names),
-        **encoded,
+        train=encoded["train"],
+        valid=encoded["valid"],
+        test=encoded["test"],
     )
 
 

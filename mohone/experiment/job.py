@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from pathlib import Path
 
 from omegaconf import OmegaConf
@@ -17,7 +16,7 @@ from mohone.evaluation.settings import settings_in
 from mohone.experiment.plan import make_plan
 from mohone.experiment.stages.base import Trained
 from mohone.experiment.stages.runner import Runner, describe
-from mohone.experiment.trained import TrainedJob
+from mohone.experiment.trained import Figures, TrainedJob
 from mohone.reporting.jobs import job_table
 from mohone.reporting.results import RESULT, describe_job, finished, versions, write_ranks
 
@@ -47,8 +46,17 @@ def run_job(config: Plain, folder: Path, sweep: str | None = None) -> Plain:
     return run_stages(Runner(plan, kg), folder, sweep)
 
 
-def run_stages(runner: Runner, folder: Path, sweep: str | None = None) -> Plain:
-    """Train the stages of a job that are not in the store, evaluate, and write its folder; see `run_job`."""
+def run_stages(
+    runner: Runner, folder: Path, sweep: str | None = None, figures: Figures | None = None
+) -> Plain:
+    """Train the stages of a job that are not in the store, evaluate, and write its folder; see `run_job`.
+
+    Args:
+        runner: of the job's stages.
+        folder: the job's own.
+        sweep: see `run_job`.
+        figures: of these very stages, if test was ranked before.
+    """
     runner.check()
     plan = runner.plan
     if done := finished(folder, runner.keys, plan.config):
@@ -58,7 +66,7 @@ def run_stages(runner: Runner, folder: Path, sweep: str | None = None) -> Plain:
     result = None
     plan.logger.open(folder, plan.config, sweep)
     try:
-        result = _run(TrainedJob(runner), folder)
+        result = _run(TrainedJob(runner), folder, figures)
     finally:
         plan.logger.close(result)
     write_json(folder / RESULT, result)
@@ -67,14 +75,12 @@ def run_stages(runner: Runner, folder: Path, sweep: str | None = None) -> Plain:
     return result
 
 
-def _run(job: TrainedJob, folder: Path) -> Plain:
+def _run(job: TrainedJob, folder: Path, figures: Figures | None) -> Plain:
     """Train what is not in the store, and evaluate."""
     runner = job.runner
     trained = {name: runner.run(stage) for name, stage in runner.stages.items()}
-    start = time.perf_counter()
-    figures = job.figures
-    seconds = {name: each.seconds for name, each in trained.items()}
-    seconds["evaluation"] = time.perf_counter() - start
+    figures = figures or job.figures
+    seconds = {name: each.seconds for name, each in trained.items()} | {"evaluation": figures.seconds}
     write_ranks(folder, figures.ranks)
     _warn_of_ties(figures.report)
 

@@ -70,12 +70,13 @@ class Plan:
         return model
 
 
-def make_plan(config: Plain, folder: Path) -> Plan:
+def make_plan(config: Plain, folder: Path, dataset: Any = None) -> Plan:
     """Build all groups of a configuration.
 
     Args:
         config: plain and resolved, with absolute paths.
         folder: the job's own.
+        dataset: where it is not what the configuration says, but at hand.
 
     Raises:
         ConfigError: a value that cannot be.
@@ -86,7 +87,7 @@ def make_plan(config: Plain, folder: Path) -> Plan:
     plan = Plan(
         config=config,
         seed=config["seed"],
-        dataset=build("dataset", config["dataset"]),
+        dataset=build("dataset", config["dataset"]) if dataset is None else dataset,
         make_model=build("kge_model", config["kge_model"]),
         training=_made("training", config["training"], Training),
         embedding=_optional("netemb", config["netemb"], NetworkEmbedding),

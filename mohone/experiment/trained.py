@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -21,10 +22,11 @@ from mohone.kge import KGEModel
 
 
 class Figures(NamedTuple):
-    """Ranks of the test triples by model and setting, and the report on them as results have it."""
+    """Ranks of the test triples by model and setting, the report on them, and the seconds it all took."""
 
     ranks: dict[str, dict[str, Ranks]]
     report: Plain
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,11 @@ class TrainedJob:
             return []
         return infusion.why(self.model, self.kg, side, query, answer)
 
+    @property
+    def report(self) -> Plain:
+        """What results have of test: `baseline`, `infused`, `significance`, and `parts`."""
+        return self.figures.report
+
     @cached_property
     def figures(self) -> Figures:
         """The test triples ranked by each model, and the two compared if there are two."""
@@ -102,6 +109,7 @@ class TrainedJob:
 
 
 def _figures(kg: KnowledgeGraph, models: dict[str, KGEModel], parts: dict[str, KGEModel]) -> Figures:
+    start = time.perf_counter()
     test = LinkPrediction(kg, "test", reported_settings(kg))
     ranks = {name: test.ranks(model, f"test, {name}") for name, model in models.items()}
     out: Plain = {"baseline": None, "infused": None, "significance": None}
@@ -113,7 +121,7 @@ def _figures(kg: KnowledgeGraph, models: dict[str, KGEModel], parts: dict[str, K
         out["significance"] = _compare(ranks["baseline"], ranks["infused"])
     if parts:
         out["parts"] = {name: _part(test, part, ranks, name) for name, part in parts.items()}
-    return Figures(ranks, out)
+    return Figures(ranks, out, time.perf_counter() - start)
 
 
 def _part(test: LinkPrediction, model: KGEModel, ranks: dict[str, dict[str, Ranks]], name: str) -> Plain:
