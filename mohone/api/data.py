@@ -20,7 +20,7 @@ def load(source: Any, *, valid: Any = None, test: Any = None, **settings: Any) -
 
     Args:
         source: a name (`"umls"`, `"kinships"`, `"fb15k237"`, `"wn18rr"`); a folder that holds `train`,
-            `valid` and `test`; or triples of names: a list of `(head, relation, tail)`, an array, a data frame.
+            `valid` and `test`; or triples of names: a list of them, an array `(n, 3)`, a data frame.
         valid, test: of triples from memory, in the same form; if neither is given, a tenth each is drawn.
         **settings: keys of the `dataset` group (`delimiter=","`) and `data_dir`; of triples from memory those
             of `mohone.data.from_triples` (`name=`, `seed=`).
