@@ -77,7 +77,7 @@ class Leaks:
         copies = [pair for pair in self.copies if pair.other != pair.relation]
         if copies:
             warnings.append(
-                "a relation has the pairs of another, so that one gives the answers of the other: "
+                "a relation tells next to nothing beyond another: "
                 + _some(
                     [f"{pair.joined('is')} ({pair.share:.1%} of its pairs)" for pair in copies], len(copies)
                 )

@@ -82,7 +82,7 @@ def test_a_relation_that_is_the_inverse_of_another_is_a_warning_with_its_share()
         "round, so that their answers can be copied: child_of by parent_of the other way round (3)"
     )
     assert copies == (
-        "a relation has the pairs of another, so that one gives the answers of the other: "
+        "a relation tells next to nothing beyond another: "
         "child_of is parent_of the other way round (100.0% of its pairs)"
     )
 
