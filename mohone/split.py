@@ -21,31 +21,42 @@ def main(arguments: list[str] | None = None) -> int:
         "--share", type=float, default=0.1, help="of each of valid and test; 0.1 if not given"
     )
     parser.add_argument("--seed", type=int, default=0, help="of the draw; 0 if not given")
+    parser.add_argument(
+        "--no-leak", action="store_true", help="keep all triples of two entities in one split, in either way"
+    )
     parser.add_argument("--delimiter", default="\t", help="between fields of FILE; a tab if not given")
     given = parser.parse_args(arguments)
     try:
-        _split(given.file, given.folder, given.delimiter, given.share, given.seed)
+        _split(given)
     except (MohoneError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
     return 0
 
 
-def _split(file: Path, folder: Path, delimiter: str, share: float, seed: int) -> None:
+def _split(given: argparse.Namespace) -> None:
     # Torch takes seconds: help and typos should not.
     from mohone.data.reading import read_triples
-    from mohone.data.splitting import split_triples
+    from mohone.data.splitting import count_linked, split_triples
 
-    require_int("--seed", seed, 0)
-    folder = folder.absolute()
+    require_int("--seed", given.seed, 0)
+    folder = given.folder.absolute()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise DataError(f"{folder} must be a new or an empty folder, but is none.")
-    splits = split_triples(read_triples(file, delimiter).triples, share, seed)
+    triples = read_triples(given.file, given.delimiter).triples
+    splits = split_triples(triples, given.share, given.seed, leak=not given.no_leak)
     with making(folder) as part:
         for name, triples in splits.items():
             lines = ("\t".join(triple) + "\n" for triple in triples)
             (part / f"{name}.txt").write_text("".join(lines), encoding="utf-8")
     print(f"{folder}: " + ", ".join(f"{len(triples):,} {name}" for name, triples in splits.items()))
+    linked = count_linked(splits)
+    if any(linked.values()):
+        counts = " and ".join(f"{linked[name]:,} of {len(splits[name]):,} {name}" for name in linked)
+        print(
+            f"train links the head and the tail of {counts} triples by another relation or the other way "
+            "round, so that their answers can be copied; --no-leak keeps all triples of two entities together"
+        )
 
 
 if __name__ == "__main__":

@@ -6,21 +6,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-import torch
+import numpy as np
 from torch import Tensor
 
 from mohone.data.index import mask_of
+from mohone.data.leaks import Leaks, contains, find_leaks
 from mohone.data.reading import TripleFile
 
 
 @dataclass(frozen=True)
 class SplitCounts:
-    """Lines of one split, and how its unique triples relate to the splits before it."""
+    """Lines of one split, and how its unique triples relate to the splits before it.
+
+    Attributes:
+        repeats: for each split before it, how many of the triples that one has, too.
+        unseen_entities, unseen_relations: those that train lacks, and `unseen_triples` that hold one.
+    """
 
     lines: int
     unique: int
     blank: int
-    also_earlier: int
+    repeats: dict[str, int]
     unseen_entities: int
     unseen_relations: int
     unseen_triples: int
@@ -34,6 +40,7 @@ class LoadReport:
     n_entities: int
     n_relations: int
     splits: dict[str, SplitCounts]
+    leaks: Leaks = field(default_factory=Leaks)
     warnings: list[str] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
@@ -45,19 +52,23 @@ class LoadReport:
         entities = _count(self.n_entities, "entity", "entities")
         out = [f"{self.name}: {entities}, {_count(self.n_relations, 'relation')}"]
         for split, counts in self.splits.items():
-            out.append(f"  {split}: {_split_sentence(counts)}")
+            linked = self.leaks.triples if split == "test" else 0
+            out.append(f"  {split}: {_split_sentence(counts, linked)}")
         return out + [f"  warning: {warning}" for warning in self.warnings]
 
 
-def _split_sentence(counts: SplitCounts) -> str:
+def _split_sentence(counts: SplitCounts, linked: int) -> str:
     text = f"{_count(counts.lines, 'line')}, {counts.unique:,} unique"
     duplicates = counts.lines - counts.unique
     if duplicates:
         text += f", {_count(duplicates, 'duplicate')} (counted once)"
     if counts.blank:
         text += f", {_count(counts.blank, 'blank line')} skipped"
-    if counts.also_earlier:
-        text += f", {counts.also_earlier:,} also in an earlier split"
+    for other, repeated in counts.repeats.items():
+        if repeated:
+            text += f", {repeated:,} also in {other}"
+    if linked:
+        text += f", {linked:,} of entities that train links by another relation or the other way round"
     if counts.unseen_triples:
         text += (
             f"; {_count(counts.unseen_entities, 'unseen entity', 'unseen entities')} and "
@@ -81,31 +92,54 @@ def report_loading(
     """Count what the files held.
 
     Args:
-        encoded: for each split, `(n, 3)` unique id triples.
+        encoded: for each split, `(n, 3)` unique id triples, sorted.
     """
     train = encoded["train"]
+    codes = {split: _codes(triples, len(entities), len(relations)) for split, triples in encoded.items()}
     seen_entities = mask_of(train[:, [0, 2]], len(entities))
     seen_relations = mask_of(train[:, 1], len(relations))
-    counts = {}
-    earlier = train.new_empty(0)
+    counts: dict[str, SplitCounts] = {}
     for split, triples in encoded.items():
         ends = triples[:, [0, 2]]
-        codes = (triples[:, 0] * len(relations) + triples[:, 1]) * len(entities) + triples[:, 2]
         new_ends, new_relation = ~seen_entities[ends], ~seen_relations[triples[:, 1]]
         counts[split] = SplitCounts(
             lines=len(files[split].triples),
             unique=len(triples),
             blank=files[split].n_blank,
-            also_earlier=int(torch.isin(codes, earlier).sum()),
+            repeats={earlier: int(contains(codes[earlier], codes[split]).sum()) for earlier in counts},
             unseen_entities=len(ends[new_ends].unique()),
             unseen_relations=len(triples[new_relation, 1].unique()),
             unseen_triples=int((new_ends.any(1) | new_relation).sum()),
         )
-        earlier = torch.cat([earlier, codes])
-    return LoadReport(name, len(entities), len(relations), counts, _warnings(entities, relations))
+    leaks = find_leaks(train, encoded["valid"], encoded["test"], len(entities), relations)
+    warnings = [*_exchanged(entities, relations), *_repeated(counts), *leaks.warnings()]
+    return LoadReport(name, len(entities), len(relations), counts, leaks, warnings)
 
 
-def _warnings(entities: Sequence[str], relations: Sequence[str]) -> list[str]:
+def _codes(triples: Tensor, n_entities: int, n_relations: int) -> np.ndarray:
+    """A number for each triple, ascending where triples are sorted."""
+    head, relation, tail = triples.T
+    codes: np.ndarray = ((head * n_relations + relation) * n_entities + tail).numpy()
+    return codes
+
+
+def _repeated(counts: Mapping[str, SplitCounts]) -> list[str]:
+    """What stands in two splits, a sentence for each two of them."""
+    reasons = {
+        ("train", "test"): "a model has seen these answers, so that its figures on test are no measure",
+        ("train", "valid"): "what is chosen on validation is chosen on answers that were seen",
+        ("valid", "test"): "the figures on test are those that choices were made on",
+    }
+    return [
+        f"{repeated:,} of {_count(each.unique, f'{split} triple')} ({repeated / each.unique:.1%}) "
+        f"{'stand' if repeated > 1 else 'stands'} in {earlier}, too: {reasons[earlier, split]}"
+        for split, each in counts.items()
+        for earlier, repeated in each.repeats.items()
+        if repeated
+    ]
+
+
+def _exchanged(entities: Sequence[str], relations: Sequence[str]) -> list[str]:
     warnings = []
     if len(relations) >= len(entities):
         warnings.append(
@@ -115,7 +149,7 @@ def _warnings(entities: Sequence[str], relations: Sequence[str]) -> list[str]:
     both = sorted(set(entities).intersection(relations))
     if both:
         warnings.append(
-            f"{_count(len(both), 'name')} stand for an entity and a relation, such as {both[0]!r}: "
-            "are the columns of all files in the same order?"
+            f"{_count(len(both), 'name stands', 'names stand')} for an entity and a relation, "
+            f"such as {both[0]!r}: are the columns of all files in the same order?"
         )
     return warnings

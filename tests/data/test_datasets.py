@@ -57,16 +57,37 @@ def test_report_counts_duplicates_overlaps_and_the_unseen() -> None:
     )
     text = "\n".join(kg.report.lines())
     assert "train: 3 lines, 2 unique, 1 duplicate (counted once)" in text
-    assert "valid: 1 line, 1 unique, 1 also in an earlier split" in text
+    assert "valid: 1 line, 1 unique, 1 also in train" in text
     assert "1 unseen entity and 1 unseen relation in 2 triples, ranked like all others" in text
     assert len(kg.test) == 3
+
+
+def test_report_warns_of_triples_that_two_splits_have() -> None:
+    kg = kg_of(
+        {
+            "train": ["a r b", "b r c", "c r d", "d r e"],
+            "valid": ["a r b", "a r e", "b r e"],
+            "test": ["a r b", "b r c", "a r e", "c r e"],
+        }
+    )
+    assert {split: counts.repeats for split, counts in kg.report.splits.items()} == {
+        "train": {},
+        "valid": {"train": 1},
+        "test": {"train": 2, "valid": 2},
+    }
+    valid_train, test_train, test_valid = kg.report.warnings
+    assert valid_train.startswith("1 of 3 valid triples (33.3%) stands in train, too: what is chosen on")
+    assert test_train.startswith("2 of 4 test triples (50.0%) stand in train, too: a model has seen")
+    assert test_valid.startswith("2 of 4 test triples (50.0%) stand in valid, too: the figures on test")
 
 
 def test_report_warns_of_exchanged_columns() -> None:
     kg = kg_of({"train": ["a b r", "b c r", "c a r"], "valid": ["a r c"], "test": ["a r b"]})
     text = " ".join(kg.report.warnings)
     assert "is a file written head, tail, relation?" in text
-    assert "stand for an entity and a relation, such as 'a'" in text
+    assert "4 names stand for an entity and a relation, such as 'a'" in text
+    kg = kg_of({"train": ["a b r", "c d e"], "valid": ["a r c"], "test": ["a d e"]})
+    assert "1 name stands for an entity and a relation, such as 'r'" in " ".join(kg.report.warnings)
 
 
 def test_names_that_differ_in_case_or_zeros_stay_apart() -> None:
@@ -130,8 +151,10 @@ def test_fb15k237_is_the_published_one() -> None:
     from hydra import compose, initialize_config_dir
 
     from mohone.core.config import build
+    from mohone.experiment.recipes import register_resolvers
     from mohone.graph.network import Network
 
+    register_resolvers()
     conf = str(Path(__file__).parents[2] / "conf")
     with initialize_config_dir(version_base="1.3", config_dir=conf):
         config = compose("config", ["dataset=fb15k237", f"data_dir={SHARED}"])
@@ -140,3 +163,26 @@ def test_fb15k237_is_the_published_one() -> None:
     assert counts == (14541, 237, 272115, 17535, 20466)
     network = Network.from_triples(kg.train, kg.n_entities)
     assert (network.n_edges, int(network.isolated.sum())) == (210946, 36)
+    # No pair of its test is linked in train, by the way it was made.
+    assert (kg.report.leaks.triples, kg.report.warnings) == (0, [])
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the benchmark files are not at hand")
+def test_a_third_of_wn18rr_can_be_copied() -> None:
+    kg = FolderDataset("wn18rr", str(SHARED / "wn18rr")).load()
+    leaks = kg.report.leaks
+    assert (leaks.triples, len(kg.test)) == (1096, 3134)
+    most = leaks.by_relations[0]
+    assert (most.relation, most.other, most.reversed, most.pairs) == (
+        *["_derivationally_related_form"] * 2,
+        True,
+        1011,
+    )
+    assert [pair.relation for pair in leaks.copies] == [
+        "_derivationally_related_form",
+        "_verb_group",
+        "_similar_to",
+    ]
+    assert [warning[:61] for warning in kg.report.warnings] == [
+        "train links the head and the tail of 1,096 test triples (35.0%"[:61]
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from mohone.core.errors import ConfigError, DataError
 from mohone.data import FolderDataset
 from mohone.data.reading import NamedTriple
-from mohone.data.splitting import split_triples
+from mohone.data.splitting import count_linked, split_triples
 from mohone.split import main
 
 names = st.sampled_from("abcdefg")
@@ -35,6 +36,48 @@ def test_splits_share_out_the_unique_triples_and_train_has_all_names(
     for columns in ((0, 2), (1,)):
         seen = {triple[column] for triple in splits["train"] for column in columns}
         assert seen == {triple[column] for triple in unique for column in columns}
+
+
+@given(many_triples, st.integers(0, 9), st.sampled_from([0.02, 0.1, 0.2]))
+def test_without_leaks_all_triples_of_two_entities_are_in_one_split(
+    triples: list[NamedTriple], seed: int, share: float
+) -> None:
+    unique = set(triples)
+    n = max(1, round(share * len(unique)))
+    most = max(Counter(frozenset((head, tail)) for head, _, tail in unique).values())
+    try:
+        splits = split_triples(triples, share, seed, leak=False)
+    except DataError:
+        # Nine names at most hold their pairs back, and valid may have more than its share.
+        assert len(unique) - 9 * most < 2 * n + most
+        return
+    where: dict[frozenset[str], set[str]] = {}
+    for split, part in splits.items():
+        for head, _, tail in part:
+            where.setdefault(frozenset((head, tail)), set()).add(split)
+    assert all(len(found) == 1 for found in where.values())
+    assert count_linked(splits) == {"valid": 0, "test": 0}
+    assert sorted(triple for part in splits.values() for triple in part) == sorted(unique)
+    assert all(n <= len(splits[split]) < n + most for split in ("valid", "test"))
+    for columns in ((0, 2), (1,)):
+        seen = {triple[column] for triple in splits["train"] for column in columns}
+        assert seen == {triple[column] for triple in unique for column in columns}
+
+
+@given(many_triples, st.integers(0, 9))
+def test_linked_triples_are_counted_as_by_a_loop(triples: list[NamedTriple], seed: int) -> None:
+    try:
+        splits = split_triples(triples, 0.1, seed)
+    except DataError:
+        return
+    train = splits["train"]
+    assert count_linked(splits) == {
+        split: sum(
+            any((h, t) == (a, b) or ((t, h) == (a, b) and a != b) for a, _, b in train)
+            for h, _, t in splits[split]
+        )
+        for split in ("valid", "test")
+    }
 
 
 def test_neither_order_nor_repetition_changes_the_splits_but_the_seed_does() -> None:
@@ -85,3 +128,30 @@ def test_a_file_becomes_a_folder_that_can_be_loaded(
     assert main([str(file), str(folder), "--delimiter", ","]) == 1
     assert "must be a new or an empty folder" in capsys.readouterr().err
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_pairs_that_two_splits_share_are_told_unless_they_are_kept_together(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pairs = [(f"e{i}", f"e{(i * k) % 40}") for i in range(1, 40) for k in (3, 7, 11)]
+    file = tmp_path / "all.tsv"
+    lines = {f"{a}\tparent_of\t{b}\n" for a, b in pairs} | {f"{b}\tchild_of\t{a}\n" for a, b in pairs}
+    file.write_text("".join(sorted(lines)), encoding="utf-8")
+
+    assert main([str(file), str(tmp_path / "leaking")]) == 0
+    said = capsys.readouterr().out.splitlines()
+    linked = FolderDataset("leaking", str(tmp_path / "leaking")).load().report.leaks.triples
+    assert f"{linked} of 21 test triples by another relation or the other way round" in said[1]
+    assert linked > 12
+
+    assert main([str(file), str(tmp_path / "kept"), "--no-leak"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 1
+    assert FolderDataset("kept", str(tmp_path / "kept")).load().report.leaks.triples == 0
+
+
+def test_too_few_pairs_that_can_leave_train_are_told() -> None:
+    triples = [(a, r, b) for a, b in ("ab", "cd", "ef") for r in ("r", "s", "t")]
+    with pytest.raises(
+        DataError, match=r"but only 0 can leave train .*, if all triples of two entities stay"
+    ):
+        split_triples(triples, 0.1, 0, leak=False)
