@@ -8,14 +8,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from mohone.core.errors import DataError
 from mohone.data.index import GroupIndex, mask_of
 from mohone.data.load_report import LoadReport, report_loading
-from mohone.data.reading import NamedTriple, TripleFile
+from mohone.data.names import Names, decoded
+from mohone.data.ordering import Order
+from mohone.data.reading import TripleFile
+from mohone.data.triples import NamedTriples
 
 SPLITS = ("train", "valid", "test")
 SIDES = ("tail", "head")
@@ -31,10 +33,33 @@ class Vocabulary:
 
     def __init__(self, names: Iterable[str]) -> None:
         self.names = tuple(sorted(set(names)))
-        self.ids = {name: i for i, name in enumerate(self.names)}
+        self._n = len(self.names)
+        self._lines: bytes | None = None
+
+    @classmethod
+    def of_lines(cls, lines: bytes) -> Vocabulary:
+        """Names that are sorted and unique, one a line; they become text when somebody asks for them."""
+        vocabulary = cls.__new__(cls)
+        vocabulary._n, vocabulary._lines = lines.count(b"\n"), lines
+        return vocabulary
+
+    @property
+    def lines(self) -> bytes:
+        """The names, one a line."""
+        return "".join(f"{name}\n" for name in self.names).encode() if self._lines is None else self._lines
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Each name at its id."""
+        return decoded(self.lines)
+
+    @cached_property
+    def ids(self) -> dict[str, int]:
+        """Each name's id."""
+        return {name: i for i, name in enumerate(self.names)}
 
     def __len__(self) -> int:
-        return len(self.names)
+        return self._n
 
     def id_of(self, name: str) -> int:
         """Its id.
@@ -137,19 +162,6 @@ def query_keys(triples: Tensor, side: str, n_relations: int) -> Tensor:
     return triples[:, 2 - answer_column(side)] * n_relations + triples[:, 1]
 
 
-def fingerprint(triples: Iterable[NamedTriple]) -> str:
-    """sha256 of the sorted unique lines: what `LC_ALL=C sort -u FILE | sha256sum` prints.
-
-    Example:
-        >>> fingerprint([("a", "r", "b"), ("a", "r", "b")])[:8] == fingerprint([("a", "r", "b")])[:8]
-        True
-    """
-    digest = hashlib.sha256()
-    for triple in sorted({"\t".join(triple) for triple in triples}):
-        digest.update(triple.encode() + b"\n")
-    return digest.hexdigest()
-
-
 def build_knowledge_graph(name: str, files: Mapping[str, TripleFile]) -> KnowledgeGraph:
     """Make the data set of three read files.
 
@@ -162,11 +174,18 @@ def build_knowledge_graph(name: str, files: Mapping[str, TripleFile]) -> Knowled
     for split in SPLITS:
         if not files[split].triples:
             raise DataError(f"The {split} split of {name} must hold triples, but is empty.")
-    every = [triple for split in SPLITS for triple in files[split].triples]
-    entities = Vocabulary(name for head, _, tail in every for name in (head, tail))
-    relations = Vocabulary(relation for _, relation, _ in every)
-    encoded = {split: _encode(files[split].triples, entities, relations) for split in SPLITS}
-    digests = ":".join(fingerprint(files[split].triples) for split in SPLITS)
+    names, codes = Names(), {}
+    for split in SPLITS:
+        triples = NamedTriples.of(files[split].triples)
+        codes[split] = names.add_pool(triples.names)[triples.codes]
+    order = Order.of(names, codes.values())
+    triples_of = {split: order.encode(codes.pop(split)) for split in SPLITS}
+    digests = ":".join(order.digest(triples_of[split]) for split in SPLITS)
+    entities, relations = (
+        Vocabulary.of_lines(names.text(each[:, None])) for each in (order.entities, order.relations)
+    )
+    # int64: others reckon with products of ids, which 32 bits would not hold.
+    encoded = {split: torch.from_numpy(each) for split, each in triples_of.items()}
     return KnowledgeGraph(
         name=name,
         entities=entities,
@@ -177,13 +196,3 @@ def build_knowledge_graph(name: str, files: Mapping[str, TripleFile]) -> Knowled
         valid=encoded["valid"],
         test=encoded["test"],
     )
-
-
-def _encode(triples: list[NamedTriple], entities: Vocabulary, relations: Vocabulary) -> Tensor:
-    head, relation, tail = (
-        np.fromiter((ids[triple[i]] for triple in triples), np.int64, len(triples))
-        for i, ids in enumerate((entities.ids, relations.ids, entities.ids))
-    )
-    codes = np.unique((head * len(relations) + relation) * len(entities) + tail)
-    queries, tail = np.divmod(codes, len(entities))
-    return torch.from_numpy(np.stack([*np.divmod(queries, len(relations)), tail], 1))
