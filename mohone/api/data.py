@@ -9,7 +9,7 @@ from typing import Any
 from mohone.api.settings import override
 from mohone.core.config import Plain, build
 from mohone.core.files import write_text
-from mohone.data import KnowledgeGraph
+from mohone.data import KnowledgeGraph, from_triples
 from mohone.data.knowledge_graph import SPLITS
 from mohone.experiment.configuration import absolute_paths, compose_plain
 from mohone.experiment.recipes import CONF
@@ -29,8 +29,6 @@ def load(source: Any, *, valid: Any = None, test: Any = None, **settings: Any) -
         DataError: it cannot be read, with file and line.
     """
     if not isinstance(source, str | Path):
-        from mohone.data import from_triples
-
         return from_triples(source, valid, test, **settings)
     named = [path.stem for path in (CONF / "dataset").glob("*.yaml") if path.stem != "folder"]
     origin = (
