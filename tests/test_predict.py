@@ -1,11 +1,12 @@
 """What is asked of a job that has ended, by command: several queries at once, neighbours."""
 
+import json
 from pathlib import Path
 
 import pytest
 import torch
 
-from mohone import neighbors, predict
+from mohone import classify, neighbors, predict
 from mohone.experiment.finished import open_job
 from tests.helpers.commands import TINY, mohone
 
@@ -97,3 +98,31 @@ def test_neighbors_stand_side_by_side(job: str, capsys: pytest.CaptureFixture[st
     assert len(rows) == len(names) - 1
     assert neighbors.main([job, "nobody"]) == 1
     assert "`NAME` must be a name of the data set" in capsys.readouterr().err
+
+
+def test_triples_are_classified(job: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    out, triples = tmp_path / "report.json", tmp_path / "triples.tsv"
+    assert classify.main([job, "--out", str(out), "--typed"]) == 0
+    report = json.loads(out.read_text(encoding="utf-8"))
+    shown = capsys.readouterr().out
+    assert report["n_true"] == 661 > report["n_false"] > 500
+    assert f"accuracy           {report['accuracy']:.4f}" in shown
+    kg = open_job(Path(job)).kg
+    for split in ("valid", "test"):  # What is given, is taken: here the true ones, so that all must fail.
+        lines = [
+            f"{kg.entities.names[h]}\t{kg.relations.names[r]}\t{kg.entities.names[t]}\n"
+            for h, r, t in getattr(kg, split).tolist()
+        ]
+        (tmp_path / f"{split}_negatives.txt").write_text("".join(lines), encoding="utf-8")
+    assert classify.main([job, "--negatives", str(tmp_path)]) == 0
+    assert "ROC-AUC            0.5000" in capsys.readouterr().out
+    triples.write_text("".join(lines[:2]) + "virus\taffects\tvirus\n", encoding="utf-8")
+    assert classify.main([job, "--triples", str(triples)]) == 0
+    head, *rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    assert head == ["head", "relation", "tail", "probability", "verdict", "split"]
+    assert ["\t".join(row[:3]) + "\n" for row in rows[:2]] == lines[:2]
+    assert [row[5] for row in rows] == ["test", "test", ""]
+    assert {row[4] for row in rows} <= {"plausible", "implausible"}
+    triples.write_text("virus\tloves\tvirus\n", encoding="utf-8")
+    assert classify.main([job, "--triples", str(triples)]) == 1
+    assert "the relation must be a name of the data set, but 'loves'" in capsys.readouterr().err

@@ -12,12 +12,12 @@ from torch import Tensor
 from mohone.core.errors import require_bool, require_int
 from mohone.data import GroupIndex, KnowledgeGraph
 from mohone.data.index import mask_of
-from mohone.data.knowledge_graph import SPLITS, answer_column, query_keys
+from mohone.data.knowledge_graph import SPLITS, answer_column, query_keys, splits_of
 from mohone.data.queries import ASKED
 from mohone.evaluation.known_answers import mask_known
 from mohone.evaluation.link_prediction import Scorer, queries_at_once, score_all
 from mohone.evaluation.ranks import rank_all
-from mohone.evaluation.relations import score_relations
+from mohone.evaluation.triple_scores import score_relations
 from mohone.kge import KGEModel
 
 _COLUMNS = {"tail": 2, "head": 0, "relation": 1}
@@ -209,21 +209,6 @@ def best_columns(scores: Tensor, k: int) -> Tensor:
         tied = (values[:, k] == values[:, k - 1]) & (values[:, k] > -torch.inf)
         columns[tied] = scores[tied].sort(stable=True, dim=1, descending=True).indices[:, :k]
     return columns
-
-
-def splits_of(kg: KnowledgeGraph, triples: Tensor) -> Tensor:
-    """The number of the first split that has each triple; -1: none has. `(n,)` for `(n, 3)`."""
-
-    def codes(part: Tensor) -> Tensor:
-        return (part[:, 0] * kg.n_relations + part[:, 1]) * kg.n_entities + part[:, 2]
-
-    wanted = codes(triples)
-    out = torch.full_like(wanted, -1)
-    for number, split in reversed(list(enumerate(SPLITS))):
-        known = codes(getattr(kg, split))  # Sorted, as the triples are.
-        place = torch.searchsorted(known, wanted).clamp_(max=len(known) - 1)
-        out[known[place] == wanted] = number
-    return out
 
 
 @torch.no_grad()

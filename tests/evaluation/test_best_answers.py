@@ -6,8 +6,9 @@ import pytest
 import torch
 
 from mohone.data import KnowledgeGraph
+from mohone.data.knowledge_graph import splits_of
 from mohone.data.queries import ASKED
-from mohone.evaluation.best_answers import AnswerFinder, Wanted, best_answers, best_columns, splits_of
+from mohone.evaluation.best_answers import AnswerFinder, Wanted, best_answers, best_columns
 from mohone.kge import ComplEx, KGEModel, TransE, TransR
 from tests.helpers.graphs import kg_of
 
