@@ -15,7 +15,9 @@ from mohone.core.config import CHOICES, Plain
 from mohone.core.errors import ConfigError, DataError, require_choice
 from mohone.core.named_vectors import write_vectors
 from mohone.data import KnowledgeGraph
-from mohone.evaluation.best_answers import Answer, best_answers
+from mohone.data.knowledge_graph import Vocabulary
+from mohone.data.queries import ASKED
+from mohone.evaluation.best_answers import Answer, Wanted, best_answers
 from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.evaluation.metrics import report
 from mohone.experiment.job import run_stages
@@ -108,27 +110,31 @@ class Model:
         relation: str | None = None,
         tail: str | None = None,
         top: int = 10,
+        *,
         known: bool = False,
+        typed: bool = False,
+        own: bool | None = None,
     ) -> list[Answer]:
         """The best answers to a query with one open place, best first.
 
         Args:
             head, relation, tail: names; the one that is asked for is left out.
             top: at most so many.
-            known: also those that the data set has.
+            known, typed, own: of `mohone.evaluation.best_answers.Wanted`.
 
         Returns:
-            `(name, score, split, entity)` each; `split` is the first that has the triple, else empty.
+            of each its name, score, the first split that has the triple (empty: none) and id.
 
         Raises:
+            ConfigError: not two are given.
             DataError: a name that is none.
         """
-        if relation is None or (head is None) == (tail is None):
-            raise ConfigError("`relation` and one of `head` and `tail` must be given, but are not.")
-        side, name = ("tail", head) if head is not None else ("head", tail)
-        assert name is not None
-        query = self.kg.entities.id_of(name), self.kg.relations.id_of(relation)
-        return best_answers(self.module, self.kg, side, *query, top, known)
+        given = {"head": head, "relation": relation, "tail": tail}
+        if sum(name is not None for name in given.values()) != 2:
+            raise ConfigError("Two of `head`, `relation` and `tail` must be given, but are not.")
+        kg = self.kg
+        query = _id(kg.entities, head), _id(kg.relations, relation), _id(kg.entities, tail)
+        return best_answers(self.module, kg, query, Wanted(top, known, typed, own))
 
     def save(self, folder: str | Path) -> None:
         """Leave it as a command's job would be left: `open_job` and all commands read it.
@@ -152,3 +158,7 @@ class Model:
         named = self.config[CHOICES]
         how = f", infused by {named['infusion']} with {named['netemb']}" if self.is_infused else ""
         return f"<{named['kge_model']} of {self.kg.name}{how}>"
+
+
+def _id(vocabulary: Vocabulary, name: str | None) -> int:
+    return ASKED if name is None else vocabulary.id_of(name)

@@ -162,6 +162,21 @@ def query_keys(triples: Tensor, side: str, n_relations: int) -> Tensor:
     return triples[:, 2 - answer_column(side)] * n_relations + triples[:, 1]
 
 
+def splits_of(kg: KnowledgeGraph, triples: Tensor) -> Tensor:
+    """The number of the first split that has each triple; -1: none has. `(n,)` for `(n, 3)`."""
+
+    def codes(part: Tensor) -> Tensor:
+        return (part[:, 0] * kg.n_relations + part[:, 1]) * kg.n_entities + part[:, 2]
+
+    wanted = codes(triples)
+    out = torch.full_like(wanted, -1)
+    for number, split in reversed(list(enumerate(SPLITS))):
+        known = codes(getattr(kg, split))  # Sorted, as the triples are.
+        place = torch.searchsorted(known, wanted).clamp_(max=len(known) - 1)
+        out[known[place] == wanted] = number
+    return out
+
+
 def build_knowledge_graph(name: str, files: Mapping[str, TripleFile]) -> KnowledgeGraph:
     """Make the data set of three read files.
 
