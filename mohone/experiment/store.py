@@ -20,7 +20,7 @@ FORMAT = 3  # Raise it when the same configuration would give other results than
 
 # Keys that configurations got later, and the values that mean "as before": with them a stage stays the same.
 _LATER = {
-    ("training", "objective"): {"dura_ends": "one", "relation_weight": 0.0},
+    ("training", "objective"): {"dura_ends": "one", "relation_weight": 0.0, "network_weight": 0.0},
 }
 _WAITING = "%s: waiting for another job that trains the same"
 

@@ -61,6 +61,8 @@ class Objective(ABC):
             asks for it from the answer, by the same row. Without, the two directions are each other's.
         relation_weight: weight of a second loss, the cross-entropy of each example's relation given both of
             its entities against all relations [Chen et al., AKBC 2021].
+        network_weight: weight of another one, by which entity vectors predict the network's neighbourhoods;
+            the job adds it (`mohone.training.network_loss`).
         relation_block: examples of one relation that stay together: a batch then has few relations, which
             makes models with a matrix for each relation quick; 1: fully shuffled; None: as the model likes.
             Long blocks learn worse.
@@ -76,6 +78,7 @@ class Objective(ABC):
         dura: float = 0.0,
         dura_ends: str = "one",
         relation_weight: float = 0.0,
+        network_weight: float = 0.0,
         relation_block: int | None = None,
     ) -> None:
         self.inverse_temperature = require_float(
@@ -90,6 +93,7 @@ class Objective(ABC):
         self.dura = require_float("training.dura", dura)
         self.dura_ends = require_choice("training.dura_ends", dura_ends, DURA_ENDS)
         self.relation_weight = require_float("training.relation_weight", relation_weight)
+        self.network_weight = require_float("training.network_weight", network_weight)
         if relation_block is not None:
             require_int("training.relation_block", relation_block, 1)
         self.relation_block = relation_block
