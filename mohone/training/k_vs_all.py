@@ -36,10 +36,14 @@ class KvsAll(QueryObjective):
         """The mean over the queries of both sides."""
         return self.sides_loss(model, batch, 1 / batch.mean_queries)
 
+    def answer_weight(self, side: SideBatch) -> Tensor:
+        """Those of a query count as one: `(n_pairs,)`."""
+        return side.n_answers.float().reciprocal()[side.rows]
+
     def side_loss(self, model: KGEModel, query: Query, side: SideBatch, scale: float) -> Tensor:
         """`scale` times the sum over one side's queries."""
         scores = model.score_candidates(self.drop(query))
-        each = side.n_answers.to(query.vectors.dtype).reciprocal()[side.rows]
+        each = self.answer_weight(side)
         if self.loss_name == "logistic":
             loss = answer_logistic(scores, side.rows, side.answers, self.label_smoothing, scale)
         else:
@@ -52,4 +56,4 @@ class KvsAll(QueryObjective):
                 smoothing=self.label_smoothing,
                 inverse_temperature=self.inverse_temperature,
             )
-        return loss + scale * self.penalty(model, query, None, side.answers, each)
+        return loss + scale * self.penalty(model, query, None, side.answers, each, side.rows)

@@ -62,9 +62,11 @@ class NegativeSampling(Objective):
         head, relation, tail = batch.tails.T
         query = model.tail_query(head, relation)
         tails = self._side_loss(model, query, tail, batch.negatives, batch.known_tails)
+        tails = tails + self.relation_loss(model, query, tail, heads=False)
         head, relation, tail = batch.heads.T
         query = model.head_query(relation, tail)
         heads = self._side_loss(model, query, head, batch.negatives, batch.known_heads)
+        heads = heads + self.relation_loss(model, query, head, heads=True)
         return (tails + heads) / batch.n_examples
 
     def _side_loss(

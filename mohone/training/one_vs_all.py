@@ -64,4 +64,4 @@ class OneVsAll(QueryObjective):
             smoothing=self.label_smoothing,
             inverse_temperature=self.inverse_temperature,
         )
-        return loss + scale * self.penalty(model, query, side.n_answers, side.answers)
+        return loss + scale * self.penalty(model, query, side.n_answers, side.answers, rows=side.rows)
