@@ -13,6 +13,7 @@ from mohone.core.runtime import prepare_process
 from mohone.data import KnowledgeGraph
 from mohone.evaluation.metrics import tie_warning
 from mohone.evaluation.settings import settings_in
+from mohone.experiment.by_size import Size, in_words
 from mohone.experiment.plan import make_plan
 from mohone.experiment.stages.base import Trained
 from mohone.experiment.stages.runner import Runner, describe
@@ -62,6 +63,8 @@ def run_stages(
     if done := finished(folder, runner.keys, plan.config):
         log.info("skipped: this job has ended before, in %s", folder)
         return done
+    if plan.by_size:
+        log.info("settings %s", in_words(plan.by_size, Size.of(runner.kg)))
     write_text(folder / CONFIG, OmegaConf.to_yaml(OmegaConf.create(plan.config)))
     result = None
     plan.logger.open(folder, plan.config, sweep)
@@ -111,6 +114,7 @@ def _describe_run(runner: Runner, trained: dict[str, Trained]) -> Plain:
             "n_test": len(kg.test),
             "report": kg.report.to_dict(),
         },
+        "by_size": runner.plan.by_size,
         "valid_mrr": last.notes["valid_mrr"],
         "control": infusion is not None and infusion.is_control,
         "selection": trained["infusion"].notes["selection"] if "infusion" in trained else None,
