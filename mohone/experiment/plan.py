@@ -68,7 +68,9 @@ class Plan:
     def at(self, size: Size) -> Plan:
         """The plan with what follows the size of its data set."""
         config, chosen = settle(self.config, size)
-        return replace(make_plan(config, self.trainers.folder), by_size=chosen) if chosen else self
+        return (
+            replace(make_plan(config, self.trainers.folder, self.dataset), by_size=chosen) if chosen else self
+        )
 
     def new_model(self, n_entities: int, n_relations: int) -> KGEModel:
         """A model with its first, random weights."""
