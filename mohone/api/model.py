@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,14 +16,33 @@ from mohone.core.config import CHOICES, Plain
 from mohone.core.errors import ConfigError, DataError, require_choice
 from mohone.core.named_vectors import write_vectors
 from mohone.data import KnowledgeGraph
+from mohone.data.corruption import draw_negatives
 from mohone.data.knowledge_graph import Vocabulary
+from mohone.data.memory import named_triples
+from mohone.data.named_triples import encode_known
 from mohone.data.queries import ASKED
 from mohone.evaluation.best_answers import Answer, Wanted, best_answers
+from mohone.evaluation.classification import fit_classifier
 from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.evaluation.metrics import report
 from mohone.experiment.job import run_stages
+from mohone.experiment.neighborhoods import neighborhoods, spaces_of
 from mohone.experiment.trained import TrainedJob
 from mohone.kge import KGEModel
+
+
+class Neighbor(NamedTuple):
+    """An entity near another: its name and how near, by cosine or minus the distance."""
+
+    name: str
+    closeness: float
+
+
+class Verdict(NamedTuple):
+    """The chance that a triple is true, and whether that is enough."""
+
+    probability: float
+    plausible: bool
 
 
 class Model:
@@ -135,6 +155,42 @@ class Model:
         kg = self.kg
         query = _id(kg.entities, head), _id(kg.relations, relation), _id(kg.entities, tail)
         return best_answers(self.module, kg, query, Wanted(top, known, typed, own))
+
+    def neighbors(self, name: str, top: int = 10, metric: str = "cosine") -> dict[str, list[Neighbor]]:
+        """The nearest entities of one before and after the infusion, and in network space, nearest first.
+
+        Returns:
+            by space (`before`, `after`, `network`; or `model`, if no vector moved) their names and closeness.
+
+        Raises:
+            DataError: the name is none.
+        """
+        entity, names = self.kg.entities.id_of(name), self.kg.entities.names
+        found = neighborhoods(spaces_of(self._job), entity, top, metric)
+        return {
+            space: [
+                Neighbor(names[i], x)
+                for i, x in zip(near.rows.tolist(), near.closeness.tolist(), strict=True)
+            ]
+            for space, near in found.items()
+        }
+
+    def classify(self, triples: Iterable[Sequence[str]], seed: int = 0) -> list[Verdict]:
+        """Is a triple plausible? Thresholds by relation and probabilities are fitted on validation.
+
+        Args:
+            triples: names of head, relation, tail.
+            seed: of the false triples that are drawn for validation.
+
+        Raises:
+            DataError: a name that is none.
+        """
+        asked = named_triples(triples)
+        drawn = draw_negatives(self.kg, "valid", typed=False, seed=seed)
+        verdicts = fit_classifier(self.module, self.kg, drawn).classify(
+            encode_known("`triples`", asked, self.kg)
+        )
+        return [Verdict(*each) for each in zip(*(each.tolist() for each in verdicts), strict=True)]
 
     def save(self, folder: str | Path) -> None:
         """Leave it as a command's job would be left: `open_job` and all commands read it.

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from torch import Tensor
 
 from mohone.core.nearest import Near, nearest_to
-from mohone.experiment.finished import FinishedJob
+from mohone.experiment.trained import TrainedJob
 
 
 class Space(NamedTuple):
@@ -18,7 +18,7 @@ class Space(NamedTuple):
     without_place: Tensor | None = None
 
 
-def spaces_of(job: FinishedJob) -> dict[str, Space]:
+def spaces_of(job: TrainedJob) -> dict[str, Space]:
     """The spaces of a job: `before` and `after` the infusion, and `network`; those that it has.
 
     The model's space is that of its entity vectors; of an infusion that moves none (`evidence`, `retrain`)

@@ -28,7 +28,7 @@ def test_hydra_reads_a_value_as_it_was_given(value: Any) -> None:
 
 def test_a_key_of_a_part_is_found_and_is_what_a_command_line_would_say(umls: KnowledgeGraph) -> None:
     choice = mohone.TransE(dim=8, norm=2)
-    config = configure(umls, choice, {"lr": 0.5, "training.max_epochs": 3, "n_negatives": 7, "seed": 4})
+    config = configure(umls, choice, {"lr": 0.5, "training.max_epochs": 3, "n3": 0.01, "seed": 4})
     typed = [
         "dataset=folder",
         "netemb=none",
@@ -38,7 +38,7 @@ def test_a_key_of_a_part_is_found_and_is_what_a_command_line_would_say(umls: Kno
         "kge_model.norm=2",
         "training.optimizer.lr=0.5",
         "training.fit.max_epochs=3",
-        "training.objective.n_negatives=7",
+        "training.objective.n3=0.01",
         "seed=4",
     ]
     wanted = compose_plain(typed)

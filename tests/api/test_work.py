@@ -91,7 +91,7 @@ def test_what_does_not_belong_together_is_refused(
         mohone.infuse(infused, other)
     with pytest.raises(DataError, match=r"'Treats' must be a name .* \(there is 'treats'"):
         base.predict(head="hormone", relation="Treats")
-    with pytest.raises(ConfigError, match="one of `head` and `tail`"):
+    with pytest.raises(ConfigError, match="Two of `head`, `relation` and `tail`"):
         base.predict(relation="treats")
 
 
@@ -121,3 +121,22 @@ def test_a_folder_means_the_same_from_wherever_it_was_read(
     assert repr(kg) == "<tiny: 4 entities, 2 relations, 6 + 1 + 1 triples>"
     os.chdir("/")
     assert f"dataset.path='{base_folder}'" in kg.origin
+
+
+def test_neighbours_and_verdicts_are_those_of_the_commands(
+    infused: "mohone.api.model.Model", here: Path
+) -> None:
+    infused.save(here / "mine")
+    shown = commands.mohone(here, "mine", "hormone", "--top", "3", module="mohone.neighbors")
+    header, *rows = (line.split("\t") for line in shown.stdout.splitlines())
+    found = infused.neighbors("hormone", top=3)
+    for space, near in found.items():
+        column = header.index(space)
+        assert [row[column] for row in rows] == [each.name for each in near]
+        assert [row[column + 1] for row in rows] == [f"{each.closeness:.3f}" for each in near]
+    known = [("hormone", "affects", "disease_or_syndrome"), ("drug_delivery_device", "treats", "hormone")]
+    (here / "asked.tsv").write_text("".join("\t".join(each) + "\n" for each in known))
+    said = commands.mohone(here, "mine", "--triples", "asked.tsv", module="mohone.classify").stdout
+    verdicts = infused.classify(known)
+    for line, verdict in zip(said.splitlines()[-2:], verdicts, strict=True):
+        assert f"{verdict.probability:.4f}" in line
