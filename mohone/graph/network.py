@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from mohone.core.errors import require_choice
+from mohone.core.errors import ConfigError, require_choice
 
-WEIGHTINGS = ("binary", "count")
+WEIGHTINGS = ("binary", "count", "weight")
 
 
 @dataclass(frozen=True)
@@ -36,37 +36,51 @@ class Network:
     weight: Tensor | None = None
 
     @classmethod
-    def from_triples(cls, triples: Tensor, n_nodes: int, weighting: str = "binary") -> Network:
+    def from_triples(
+        cls, triples: Tensor, n_nodes: int, weighting: str = "binary", weights: Tensor | None = None
+    ) -> Network:
         """Forget relations and directions of `(n, 3)` triples (the paper, section 3.3)."""
-        return cls.from_edges(triples[:, 0], triples[:, 2], n_nodes, weighting)
+        return cls.from_edges(triples[:, 0], triples[:, 2], n_nodes, weighting, weights)
 
     @classmethod
-    def from_edges(cls, head: Tensor, tail: Tensor, n_nodes: int, weighting: str = "binary") -> Network:
+    def from_edges(
+        cls,
+        head: Tensor,
+        tail: Tensor,
+        n_nodes: int,
+        weighting: str = "binary",
+        weights: Tensor | None = None,
+    ) -> Network:
         """Forget the directions of edges; self loops are left out.
 
         Args:
             head, tail: `(n,)` int64 node numbers.
             n_nodes: numbers lie in `[0, n_nodes)`.
             weighting: `binary`: two nodes are linked or not; `count`: by how many of the edges, in
-                whatever direction.
+                whatever direction; `weight`: by the sum of their weights.
+            weights: `(n,)` of the edges, > 0; only `weight` looks at them.
 
         Raises:
-            ConfigError: another weighting.
+            ConfigError: another weighting; `weight` without weights.
         """
-        require_choice("graph.weighting", weighting, WEIGHTINGS)
+        check_weighting(weighting, weights)
         proper = head != tail
         head, tail = head[proper], tail[proper]
         codes = torch.cat([head * n_nodes + tail, tail * n_nodes + head])
-        counts = None
+        summed = None
         if weighting == "binary":
             codes = torch.unique(codes)
+        elif weighting == "count" or weights is None:
+            codes, summed = torch.unique(codes, return_counts=True)
         else:
-            codes, counts = torch.unique(codes, return_counts=True)
+            codes, edge = torch.unique(codes, return_inverse=True)
+            each = weights[proper].double()
+            summed = each.new_zeros(len(codes)).index_add_(0, edge, torch.cat([each, each]))
         return cls(
             n_nodes,
             torch.div(codes, max(1, n_nodes), rounding_mode="floor"),
             codes % max(1, n_nodes),
-            None if counts is None else counts.double(),
+            None if summed is None else summed.double(),
         )
 
     @property
@@ -106,6 +120,20 @@ class Network:
             total = np.concatenate([[0.0], np.cumsum(self.weight.numpy())])
             cumulative = total[1:] - total[starts[:-1]].repeat(self.degrees.numpy())
         return WalkableNetwork(starts, self.target.numpy().astype(np.int32), cumulative)
+
+
+def check_weighting(weighting: str, weights: Tensor | None) -> None:
+    """Refuse a weighting that there is not, or that the edges lack weights for.
+
+    Raises:
+        ConfigError: if it is one.
+    """
+    require_choice("network.weighting", weighting, WEIGHTINGS)
+    if weighting == "weight" and weights is None:
+        raise ConfigError(
+            "`network.weighting=weight` must have triples with weights, but these have none: "
+            "`count` weighs by how many triples link two entities."
+        )
 
 
 class WalkableNetwork(NamedTuple):

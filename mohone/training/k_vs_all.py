@@ -16,7 +16,9 @@ LOSSES = ("softmax", "logistic")
 class KvsAll(QueryObjective):
     """Each distinct query, of either side, is one example, with all its answers [Dettmers et al., AAAI 2018].
 
-    Unlike in `OneVsAll`, a query weighs the same however many answers it has.
+    Unlike in `OneVsAll`, a query weighs the same however many answers it has: each counts by the number of
+    them. Where triples have weights, the term of an answer counts by its weight, too, so that a query counts
+    by the mean weight of its answers.
 
     Args:
         loss: `softmax`, cross-entropy with a target spread evenly over the answers; or `logistic`, binary
@@ -39,17 +41,20 @@ class KvsAll(QueryObjective):
     def side_loss(self, model: KGEModel, query: Query, side: SideBatch, scale: float) -> Tensor:
         """`scale` times the sum over one side's queries."""
         scores = model.score_candidates(self.drop(query))
-        each = side.n_answers.to(query.vectors.dtype).reciprocal()[side.rows]
+        share, whole = side.n_answers.to(query.vectors.dtype).reciprocal(), None
+        each = share[side.rows]
+        if side.weights is not None and side.total is not None:
+            each, whole = each * side.weights, share * side.total
         if self.loss_name == "logistic":
-            loss = answer_logistic(scores, side.rows, side.answers, self.label_smoothing, scale)
+            loss = answer_logistic(scores, side.rows, side.answers, self.label_smoothing, scale, side.weights)
         else:
             loss = answer_softmax(
                 scores,
                 side.rows,
                 side.answers,
-                each.new_full((len(scores),), scale),
+                each.new_full((len(scores),), scale) if whole is None else scale * whole,
                 scale * each,
                 smoothing=self.label_smoothing,
                 inverse_temperature=self.inverse_temperature,
             )
-        return loss + scale * self.penalty(model, query, None, side.answers, each)
+        return loss + scale * self.penalty(model, query, whole, side.answers, each)

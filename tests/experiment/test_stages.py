@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from mohone.core.errors import ConfigError
 from mohone.data import KnowledgeGraph
 from mohone.experiment.configuration import compose_plain
 from mohone.experiment.plan import make_plan
@@ -38,3 +39,14 @@ def test_no_test_triple_touches_training_stopping_or_the_grid(
         notes.append((trained["baseline"].notes["history"], trained["infusion"].notes["selection"]))
     assert notes[0] == notes[1]
     assert all(torch.equal(a, b) for a, b in zip(*weights, strict=True))
+
+
+def test_a_network_of_weights_wants_weights(umls: KnowledgeGraph, tmp_path: Path) -> None:
+    config = compose_plain(["network.weighting=weight", f"store_dir={tmp_path}", *TINY])
+    plan = make_plan(config, tmp_path)
+    with pytest.raises(ConfigError, match=r"`network\.weighting=weight` must have triples with weights"):
+        Runner(plan, umls).check()
+    weighted = Runner(plan, umls.weighted(torch.arange(1, len(umls.train) + 1)))
+    weighted.check()
+    assert weighted.network.network.weight is not None
+    assert set(weighted.keys.values()).isdisjoint(Runner(plan, umls).keys.values())
