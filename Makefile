@@ -15,7 +15,7 @@ PEERS := .venv-peers
 TABLE_SWEEP = $(BIN)/python -m mohone.run -m experiment=table "data_dir=$(DATA)" "hydra.sweep.dir=$(TABLE)"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run table paper evidence figures test bench bench-networks lint format clean
+.PHONY: help setup run table paper evidence figures docs test bench bench-networks lint format clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,7 +37,7 @@ table: $(STAMP) ## The paper's tables from DATA (or a download) into TABLE (hour
 	$(BIN)/python -m mohone.report "$(TABLE)" --format markdown --against paper --out "$(TABLE)" \
 		&& test $$first = 0 -a $$second = 0
 
-paper: $(STAMP) ## Keep the results, tables and charts of TABLE in outputs/paper, and its MRR in the README
+paper: $(STAMP) ## Keep the results, tables and charts of TABLE in outputs/paper, and its MRR in docs/tables.md
 	$(BIN)/python scripts/collect_results.py "$(TABLE)" outputs/paper
 	$(BIN)/python -m mohone.report outputs/paper --format csv --out outputs/paper
 	for form in markdown latex; do \
@@ -46,14 +46,14 @@ paper: $(STAMP) ## Keep the results, tables and charts of TABLE in outputs/paper
 	for setting in typed filtered; do \
 		$(BIN)/python -m mohone.report "$(TABLE)" --format png --setting $$setting --out outputs/paper; \
 	done
-	$(BIN)/python scripts/readme_tables.py outputs/paper README.md
+	$(BIN)/python scripts/page_tables.py outputs/paper docs/tables.md
 
 evidence: $(STAMP) ## Evidence in the score beside strong baselines, into EVIDENCE, outputs/evidence and the README (hours)
 	$(EVIDENCE_SWEEP) infusion=evidence netemb=shnb,node2vec
 	$(EVIDENCE_SWEEP) infusion=evidence_random netemb=shnb
 	$(BIN)/python scripts/collect_results.py "$(EVIDENCE)" outputs/evidence
 	$(BIN)/python -m mohone.report "$(EVIDENCE)" --format markdown --against paper --out outputs/evidence
-	$(BIN)/python scripts/readme_tables.py outputs/evidence README.md
+	$(BIN)/python scripts/page_tables.py outputs/evidence README.md
 
 figures: $(STAMP) ## The other pictures of outputs/paper: of TABLE, outputs/strength and outputs/scales
 	$(FIGURE) barbell --out outputs/paper/barbell.png
@@ -64,6 +64,10 @@ figures: $(STAMP) ## The other pictures of outputs/paper: of TABLE, outputs/stre
 	done
 	$(FIGURE) strength "$(STRENGTH)" --out outputs/paper/strength.png
 	$(FIGURE) scale "$(SCALES)" --out outputs/paper/scale.png
+
+docs: $(STAMP) ## The pages of docs/ as a site, in build/docs
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[docs]"
+	$(BIN)/sphinx-build -W --keep-going -q docs build/docs
 
 test: $(STAMP) ## Run the tests, in up to four processes of one thread
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +69,7 @@ def _draw(given: argparse.Namespace) -> Any:
 
 
 def _map(folder: Path, entity: str, labels: Path | None) -> Any:
+    from mohone.data.labels import find_name, read_labels
     from mohone.experiment.finished import open_job
     from mohone.reporting.pictures.maps import map_figure
 
@@ -77,34 +77,13 @@ def _map(folder: Path, entity: str, labels: Path | None) -> Any:
     if k == 0:
         raise DataError("A map needs an infusion that moves entities, but in this job none has moved.")
     job = open_job(folder)
-    names = list(job.kg.entities.names)
-    readable = _readable(names, labels)
-    entity_id = _find(entity, names, readable)
+    label_of = read_labels(labels)
+    readable = [label_of.get(name, name) for name in job.kg.entities.names]
+    entity_id = find_name("--entity", entity, job.kg.entities, label_of)
     metric = job.result["config"]["infusion"]["metric"]
     neighbors = job.space.nearest(k, metric).rows[entity_id]
     before, after = (model.entity_vectors.cpu() for model in (job.baseline, job.model))
     return map_figure(before, after, entity_id, neighbors, readable)
-
-
-def _readable(names: Sequence[str], path: Path | None) -> list[str]:
-    """The label of each name, where a file has one; else the name."""
-    if path is None:
-        return list(names)
-    if not path.is_file():
-        raise DataError(f"`--labels` must be a file, but {path} is none.")
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except UnicodeDecodeError as error:
-        raise DataError(f"`--labels` must be a file in UTF-8, but {path} is not: {error.reason}.") from None
-    labels = dict(line.split("\t", 1) for line in lines if "\t" in line)
-    return [labels.get(name, name) for name in names]
-
-
-def _find(entity: str, names: Sequence[str], readable: Sequence[str]) -> int:
-    for known in (names, readable):
-        if entity in known:
-            return known.index(entity)
-    raise DataError(f"`--entity` must be an entity's name or label, but none is {entity!r}.")
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -1,86 +1,169 @@
-"""`python -m mohone.predict JOB --relation NAME --head NAME`: what a trained model takes for the answers."""
+"""`python -m mohone.predict JOB --relation NAME --head NAME`: what a trained model takes for the answers.
+
+Two of `--head`, `--relation` and `--tail` are given; the third is asked for. Each may be given several times:
+all their pairs are answered. Or `--queries FILE` holds queries, one a line.
+"""
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import logging
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from mohone.core.errors import DataError, MohoneError, require_int
+from mohone.core.errors import ConfigError, DataError, MohoneError
 from mohone.core.terminal import prepare_terminal
 
 if TYPE_CHECKING:
-    from mohone.data.knowledge_graph import Vocabulary
-    from mohone.evaluation.best_answers import Answer
+    from mohone.evaluation.best_answers import Answer, Wanted
     from mohone.experiment.finished import FinishedJob
+
+Triple = tuple[int, int, int]
+_PARTS = ("head", "relation", "tail")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m mohone.predict",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("job", type=Path, metavar="JOB", help="the folder of a job that has ended")
+    for part in _PARTS:
+        parser.add_argument(f"--{part}", action="append", metavar="NAME", help=f"a known {part}")
+    lines = "head<TAB>relation<TAB>tail lines, one field empty or `?`"
+    parser.add_argument("--queries", type=Path, metavar="FILE", help=lines)
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write a table: .tsv or .parquet (polars)")
+    parser.add_argument("--top", type=int, default=10, metavar="N", help="answers; 10 if not given")
+    parser.add_argument("--known", action="store_true", help="also those that the data set has, and where")
+    parser.add_argument("--typed", action="store_true", help="only what train has with it on that side")
+    own = "may a query's entity be its answer? If not given: where the data have such triples"
+    parser.add_argument("--own", action=argparse.BooleanOptionalAction, help=own)
+    parser.add_argument("--labels", type=Path, metavar="FILE", help="readable ones: NAME<TAB>LABEL lines")
+    parser.add_argument("--baseline", action="store_true", help="of the model before the infusion")
+    parser.add_argument("--why", action="store_true", help="below each answer what spoke for it")
+    return parser
 
 
 def main(arguments: list[str] | None = None) -> int:
     """The command line; the exit code is 1 if there is no answer."""
     prepare_terminal()
-    parser = argparse.ArgumentParser(prog="python -m mohone.predict", description=__doc__)
-    parser.add_argument("job", type=Path, metavar="JOB", help="the folder of a job that has ended")
-    parser.add_argument("--relation", required=True, metavar="NAME")
-    asked = parser.add_mutually_exclusive_group(required=True)
-    asked.add_argument("--head", metavar="NAME", help="the known head: tails are asked for")
-    asked.add_argument("--tail", metavar="NAME", help="the known tail: heads are asked for")
-    parser.add_argument("--top", type=int, default=10, metavar="N", help="answers; 10 if not given")
-    parser.add_argument("--known", action="store_true", help="also those that the data set has, and where")
-    parser.add_argument("--baseline", action="store_true", help="of the model before the infusion")
-    parser.add_argument("--why", action="store_true", help="below each answer what spoke for it")
-    given = parser.parse_args(arguments)
+    given = _parser().parse_args(arguments)
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     try:
-        require_int("--top", given.top, 1)
-        for answer, reasons in _answers(given):
-            print(f"{answer.name}\t{answer.score:.4f}" + (f"\t{answer.split}" if given.known else ""))
-            for reason in reasons:
-                print(f"  {reason}")
+        _check(given)
+        _predict(given)
     except (MohoneError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
     return 0
 
 
-def _answers(given: argparse.Namespace) -> Iterator[tuple[Answer, list[str]]]:
-    """The answers, each with what spoke for it if that is asked for."""
+def _check(given: argparse.Namespace) -> None:
+    """Refuse, before anything is read, what cannot be asked."""
+    named = [f"`--{part}`" for part in _PARTS if getattr(given, part)]
+    if given.queries is not None and named:
+        raise ConfigError(f"`--queries` must be given without {' and '.join(named)}, but is given with it.")
+    if given.queries is None and len(named) != 2:
+        raise ConfigError(
+            "Two of `--head`, `--relation` and `--tail` must be given, and the third is asked for; but given "
+            f"are {', '.join(named) or 'none'}."
+        )
+    if given.why and (given.queries or given.out):
+        raise ConfigError("`--why` must be asked without `--queries` and `--out`, but is asked with them.")
+    if given.why and not given.relation:
+        raise ConfigError("`--why` must be asked of heads or tails, but relations are asked for.")
+
+
+def _predict(given: argparse.Namespace) -> None:
     # Torch and Lightning take seconds: help and typos should not.
-    from mohone.evaluation.best_answers import best_answers
+    from mohone.data.labels import read_labels
+    from mohone.evaluation.best_answers import Wanted, best_answers
+    from mohone.experiment.answering import check_table
     from mohone.experiment.finished import open_job
 
+    wanted = Wanted(given.top, given.known, given.typed, given.own)
+    if given.out:
+        check_table(given.out)
+    labels = read_labels(given.labels)
     job = open_job(given.job)
-    side, name = ("tail", given.head) if given.head is not None else ("head", given.tail)
-    relation = _find("--relation", given.relation, job.kg.relations)
-    entity = _find(f"--{'head' if side == 'tail' else 'tail'}", name, job.kg.entities)
     if given.why and (given.baseline or not job.is_infused):
         raise DataError("`--why` must be asked of an infused model, but this is a baseline.")
+    queries = [] if given.queries else _queries(given, job, labels)
+    if given.queries or given.out or (len(queries) > 1 and not given.why):
+        _table(given, job, queries, wanted, labels)
+        return
     model = job.baseline if given.baseline else job.model
-    for answer in best_answers(model, job.kg, side, entity, relation, given.top, given.known):
-        yield answer, _reasons(job, side, (entity, relation), answer) if given.why else []
+    for query in queries:
+        if len(queries) > 1:
+            print("\t".join(_shown(job, query)))
+        for answer in best_answers(model, job.kg, query, wanted):
+            label = [labels.get(answer.name, "")] if labels else []
+            fields = [answer.name, f"{answer.score:.4f}", *[answer.split] * wanted.known, *label]
+            print("\t".join(fields))
+            for reason in _reasons(job, query, answer) if given.why else ():
+                print(f"  {reason}")
 
 
-def _reasons(job: FinishedJob, side: str, query: tuple[int, int], answer: Answer) -> list[str]:
+def _queries(given: argparse.Namespace, job: FinishedJob, labels: dict[str, str]) -> list[Triple]:
+    """All combinations of what is given, in its order; the third part is asked for."""
+    from mohone.data.labels import find_name
+    from mohone.data.queries import ASKED
+
+    def ids(part: str) -> list[int]:
+        vocabulary = job.kg.relations if part == "relation" else job.kg.entities
+        names = getattr(given, part)
+        return [find_name(f"--{part}", name, vocabulary, labels) for name in names] if names else [ASKED]
+
+    return list(itertools.product(*(ids(part) for part in _PARTS)))  # type: ignore[arg-type]
+
+
+def _shown(job: FinishedJob, query: Triple) -> list[str]:
+    """A query as a line of a file of queries has it."""
+    kg = job.kg
+    names = zip(query, (kg.entities, kg.relations, kg.entities), strict=True)
+    return [vocabulary.names[i] if i >= 0 else "?" for i, vocabulary in names]
+
+
+def _table(
+    given: argparse.Namespace, job: FinishedJob, queries: list[Triple], wanted: Wanted, labels: dict[str, str]
+) -> None:
+    """Answer several queries as a table, to a file or line by line."""
+    import torch
+
+    from mohone.data.queries import QueryLines, read_queries
+    from mohone.experiment.answering import AnswerTable, write_table
+
+    batches: Any = [QueryLines(torch.tensor(queries), list(range(1, len(queries) + 1)))]
+    if given.queries:
+        for _ in read_queries(given.queries, job.kg):  # A fault is said before anything is answered.
+            pass
+        batches = read_queries(given.queries, job.kg)
+    model = job.baseline if given.baseline else job.model
+    table = AnswerTable(model, job.kg, wanted, labels)
+    if given.out:
+        print(f"{given.out}: {write_table(given.out, table.columns, table.lines(batches)):,} answers")
+        return
+    print("\t".join(table.columns))
+    for line in table.lines(batches):
+        print(line)
+
+
+def _reasons(job: FinishedJob, query: Triple, answer: Answer) -> list[str]:
     """What spoke for an answer; of a test triple also how its rank changed."""
+    from mohone.data.queries import asked_part
     from mohone.evaluation.best_answers import filtered_rank
 
-    reasons = job.why(side, query, answer.entity)
+    side = asked_part(query)
+    head, relation, tail = query
+    reasons = job.why(side, (head if side == "tail" else tail, relation), answer.id)
     if answer.split == "test":
-        known, relation = query
-        head, tail = (known, answer.entity) if side == "tail" else (answer.entity, known)
-        before, after = (
-            filtered_rank(model, job.kg, side, (head, relation, tail)) for model in (job.baseline, job.model)
-        )
+        full = (head, relation, answer.id) if side == "tail" else (answer.id, relation, tail)
+        before, after = (filtered_rank(model, job.kg, side, full) for model in (job.baseline, job.model))
         reasons.append(f"in test: rank {before:g} by the baseline, {after:g} by this model")
     return reasons
-
-
-def _find(option: str, name: str, vocabulary: Vocabulary) -> int:
-    if name not in vocabulary.ids:
-        raise DataError(f"`{option}` must be a name of the data set, but {name!r} is none.")
-    return vocabulary.ids[name]
 
 
 if __name__ == "__main__":

@@ -46,10 +46,10 @@ def _split(given: argparse.Namespace) -> None:
     triples = read_triples(given.file, given.delimiter).triples
     splits = split_triples(triples, given.share, given.seed, leak=not given.no_leak)
     with making(folder) as part:
-        for name, triples in splits.items():
-            lines = ("\t".join(triple) + "\n" for triple in triples)
+        for name, drawn in splits.items():
+            lines = ("\t".join(triple) + "\n" for triple in drawn)
             (part / f"{name}.txt").write_text("".join(lines), encoding="utf-8")
-    print(f"{folder}: " + ", ".join(f"{len(triples):,} {name}" for name, triples in splits.items()))
+    print(f"{folder}: " + ", ".join(f"{len(drawn):,} {name}" for name, drawn in splits.items()))
     linked = count_linked(splits)
     if any(linked.values()):
         counts = " and ".join(f"{linked[name]:,} of {len(splits[name]):,} {name}" for name in linked)

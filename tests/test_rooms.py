@@ -15,6 +15,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("infusion",),
     ("reporting",),
     ("experiment",),
+    ("api",),
 )
 HEIGHT = {room: height for height, rooms in enumerate(FLOORS) for room in rooms}
 DOORS = len(FLOORS)  # The commands stand above all rooms.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 import sys
-import tempfile
 from pathlib import Path
 
 _VARIABLE = "NUMBA_CACHE_DIR"
@@ -43,6 +42,8 @@ def _can_write(folder: Path | None) -> bool:
 
 def _own_folder() -> Path:
     """One for passing files that nobody else can write to: what lies there is run."""
+    import tempfile  # `import mohone` is to be quick.
+
     folder = Path(tempfile.gettempdir()) / f"mohone-compiled-{os.getuid()}"
     try:
         folder.mkdir(mode=0o700, exist_ok=True)

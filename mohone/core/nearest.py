@@ -68,6 +68,45 @@ def nearest_neighbors(
     return Nearest(out, 1.0 if exact else _recall(table, found))
 
 
+class Near(NamedTuple):
+    """The nearest others of one row: their row numbers, nearest first, and how near: both `(k,)`.
+
+    `closeness` is the cosine, or the distance.
+    """
+
+    rows: Tensor
+    closeness: Tensor
+
+
+def nearest_to(
+    vectors: Tensor, row: int, k: int, metric: str = "cosine", excluded: Tensor | None = None
+) -> Near:
+    """The k nearest others of one row, exactly, whatever their number.
+
+    Args:
+        vectors: `(n, dim)`.
+        row: whose.
+        k: fewer if there are fewer rows.
+        metric: `cosine` or `euclidean`.
+        excluded: `(n,)` of bool: rows that are nobody's neighbour and have none.
+
+    Example:
+        >>> near = nearest_to(torch.tensor([[0.0], [1.0], [3.0]]), 2, 2, "euclidean")
+        >>> near.rows.tolist(), near.closeness.tolist()
+        ([1, 0], [2.0, 3.0])
+    """
+    require_choice("metric", metric, METRICS)
+    if metric == "cosine":
+        order = -(F.normalize(vectors) @ F.normalize(vectors[row], dim=0))
+    else:
+        order = (vectors - vectors[row]).norm(dim=1)
+    barred = torch.zeros(len(vectors), dtype=torch.bool) if excluded is None else excluded.clone()
+    n_left = 0 if barred[row] else len(vectors) - int(barred.sum()) - 1
+    barred[row] = True
+    found = order.masked_fill(barred, torch.inf).sort(stable=True).indices[: min(k, n_left)]
+    return Near(found, -order[found] if metric == "cosine" else order[found])
+
+
 def _search(table: Tensor, queries: Tensor, k: int) -> Tensor:
     """The k nearest of these rows among all, block by block."""
     squares = table.square().sum(1)

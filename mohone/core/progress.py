@@ -1,11 +1,11 @@
-"""Progress bars: one switch for all of them, and none where no terminal would show them."""
+"""Progress bars: one switch for all of them, and none but in a terminal or a notebook."""
 
 from __future__ import annotations
 
 import sys
 from typing import Any
 
-from tqdm import tqdm
+from tqdm.auto import tqdm
 
 _wanted = True
 
@@ -17,8 +17,8 @@ def want_progress(wanted: bool) -> None:
 
 
 def progress_shown() -> bool:
-    """Are bars wanted, and is there a terminal?"""
-    return _wanted and sys.stderr.isatty()
+    """Are bars wanted, and is there a terminal, or a notebook?"""
+    return _wanted and (sys.stderr.isatty() or "ipykernel" in sys.modules)
 
 
 def progress_bar(description: str | None, total: int | None, **arguments: Any) -> tqdm[Any]:

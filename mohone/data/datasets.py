@@ -12,7 +12,8 @@ from pathlib import Path
 from mohone.core.errors import ConfigError, DataError
 from mohone.core.files import replacing
 from mohone.core.progress import progress_bar
-from mohone.data.knowledge_graph import SPLITS, KnowledgeGraph, build_knowledge_graph, fingerprint
+from mohone.data.knowledge_graph import SPLITS, KnowledgeGraph, build_knowledge_graph
+from mohone.data.ordering import fingerprint
 from mohone.data.reading import TripleFile, read_triples
 
 _SUFFIXES = (".txt", ".tsv")

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from mohone.core.errors import DataError
 from mohone.data.index import GroupIndex, mask_of
 from mohone.data.load_report import LoadReport, report_loading
-from mohone.data.reading import NamedTriple, TripleFile
+from mohone.data.names import Names, decoded
+from mohone.data.ordering import Order
+from mohone.data.reading import TripleFile
+from mohone.data.triples import NamedTriples
 
 SPLITS = ("train", "valid", "test")
 SIDES = ("tail", "head")
@@ -30,13 +33,48 @@ class Vocabulary:
 
     def __init__(self, names: Iterable[str]) -> None:
         self.names = tuple(sorted(set(names)))
-        self.ids = {name: i for i, name in enumerate(self.names)}
+        self._n = len(self.names)
+        self._lines: bytes | None = None
+
+    @classmethod
+    def of_lines(cls, lines: bytes) -> Vocabulary:
+        """Names that are sorted and unique, one a line; they become text when somebody asks for them."""
+        vocabulary = cls.__new__(cls)
+        vocabulary._n, vocabulary._lines = lines.count(b"\n"), lines
+        return vocabulary
+
+    @property
+    def lines(self) -> bytes:
+        """The names, one a line."""
+        return "".join(f"{name}\n" for name in self.names).encode() if self._lines is None else self._lines
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Each name at its id."""
+        return decoded(self.lines)
+
+    @cached_property
+    def ids(self) -> dict[str, int]:
+        """Each name's id."""
+        return {name: i for i, name in enumerate(self.names)}
 
     def __len__(self) -> int:
-        return len(self.names)
+        return self._n
+
+    def id_of(self, name: str) -> int:
+        """Its id.
+
+        Raises:
+            DataError: it is none of the names; those like it are told.
+        """
+        if name not in self.ids:
+            near = difflib.get_close_matches(name, self.names, n=3)
+            like = f" (there is {', '.join(map(repr, near))})" if near else ""
+            raise DataError(f"{name!r} must be a name of the data set, but is none{like}.")
+        return self.ids[name]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class KnowledgeGraph:
     """Triples of three splits over one vocabulary.
 
@@ -44,6 +82,7 @@ class KnowledgeGraph:
         train, valid, test: `(n, 3)` int64 of head, relation, tail; unique and sorted.
         fingerprint: sha256 over the sorted lines of each split, and over the weights where there are some.
         weights: `(n_train,)` float32, how much each training triple counts, > 0; None: all the same.
+        origin: the settings of a configuration that it is read again by; empty: it came from memory.
     """
 
     name: str
@@ -55,6 +94,7 @@ class KnowledgeGraph:
     fingerprint: str
     report: LoadReport
     weights: Tensor | None = None
+    origin: tuple[str, ...] = ()
 
     def weighted(self, weights: Tensor) -> KnowledgeGraph:
         """The same triples with a weight for each row of `train`; its fingerprint is another.
@@ -71,7 +111,11 @@ class KnowledgeGraph:
         if not bool(((weights > 0) & weights.isfinite()).all()):
             raise DataError("Weights of triples must be finite and > 0, but not all are.")
         digest = hashlib.sha256(self.fingerprint.encode() + weights.numpy().tobytes()).hexdigest()
-        return replace(self, weights=weights, fingerprint=digest)
+        return replace(self, weights=weights, fingerprint=digest, origin=())
+
+    def __repr__(self) -> str:
+        sizes = " + ".join(f"{len(getattr(self, split)):,}" for split in SPLITS)
+        return f"<{self.name}: {self.n_entities:,} entities, {self.n_relations:,} relations, {sizes} triples>"
 
     @property
     def n_entities(self) -> int:
@@ -152,17 +196,19 @@ def query_keys(triples: Tensor, side: str, n_relations: int) -> Tensor:
     return triples[:, 2 - answer_column(side)] * n_relations + triples[:, 1]
 
 
-def fingerprint(triples: Iterable[NamedTriple]) -> str:
-    """sha256 of the sorted unique lines: what `LC_ALL=C sort -u FILE | sha256sum` prints.
+def splits_of(kg: KnowledgeGraph, triples: Tensor) -> Tensor:
+    """The number of the first split that has each triple; -1: none has. `(n,)` for `(n, 3)`."""
 
-    Example:
-        >>> fingerprint([("a", "r", "b"), ("a", "r", "b")])[:8] == fingerprint([("a", "r", "b")])[:8]
-        True
-    """
-    digest = hashlib.sha256()
-    for triple in sorted({"\t".join(triple) for triple in triples}):
-        digest.update(triple.encode() + b"\n")
-    return digest.hexdigest()
+    def codes(part: Tensor) -> Tensor:
+        return (part[:, 0] * kg.n_relations + part[:, 1]) * kg.n_entities + part[:, 2]
+
+    wanted = codes(triples)
+    out = torch.full_like(wanted, -1)
+    for number, split in reversed(list(enumerate(SPLITS))):
+        known = codes(getattr(kg, split))  # Sorted, as the triples are.
+        place = torch.searchsorted(known, wanted).clamp_(max=len(known) - 1)
+        out[known[place] == wanted] = number
+    return out
 
 
 def build_knowledge_graph(name: str, files: Mapping[str, TripleFile]) -> KnowledgeGraph:
@@ -177,26 +223,25 @@ def build_knowledge_graph(name: str, files: Mapping[str, TripleFile]) -> Knowled
     for split in SPLITS:
         if not files[split].triples:
             raise DataError(f"The {split} split of {name} must hold triples, but is empty.")
-    every = [triple for split in SPLITS for triple in files[split].triples]
-    entities = Vocabulary(name for head, _, tail in every for name in (head, tail))
-    relations = Vocabulary(relation for _, relation, _ in every)
-    encoded = {split: _encode(files[split].triples, entities, relations) for split in SPLITS}
-    digests = ":".join(fingerprint(files[split].triples) for split in SPLITS)
+    names, codes = Names(), {}
+    for split in SPLITS:
+        triples = NamedTriples.of(files[split].triples)
+        codes[split] = names.add_pool(triples.names)[triples.codes]
+    order = Order.of(names, codes.values())
+    triples_of = {split: order.encode(codes.pop(split)) for split in SPLITS}
+    digests = ":".join(order.digest(triples_of[split]) for split in SPLITS)
+    entities, relations = (
+        Vocabulary.of_lines(names.text(each[:, None])) for each in (order.entities, order.relations)
+    )
+    # int64: others reckon with products of ids, which 32 bits would not hold.
+    encoded = {split: torch.from_numpy(each) for split, each in triples_of.items()}
     return KnowledgeGraph(
         name=name,
         entities=entities,
         relations=relations,
         fingerprint=hashlib.sha256(digests.encode()).hexdigest(),
         report=report_loading(name, files, encoded, entities.names, relations.names),
-        **encoded,
+        train=encoded["train"],
+        valid=encoded["valid"],
+        test=encoded["test"],
     )
-
-
-def _encode(triples: list[NamedTriple], entities: Vocabulary, relations: Vocabulary) -> Tensor:
-    head, relation, tail = (
-        np.fromiter((ids[triple[i]] for triple in triples), np.int64, len(triples))
-        for i, ids in enumerate((entities.ids, relations.ids, entities.ids))
-    )
-    codes = np.unique((head * len(relations) + relation) * len(entities) + tail)
-    queries, tail = np.divmod(codes, len(entities))
-    return torch.from_numpy(np.stack([*np.divmod(queries, len(relations)), tail], 1))

@@ -158,8 +158,7 @@ class LinkPrediction:
     def _chunks(self, device: torch.device) -> list[_Chunk]:
         """The chunks of both sides on a device, made once."""
         if device not in self._plans:
-            fitting = _CHUNK_ELEMENTS.get(device.type, 1 << 21) // self.n_entities
-            size = self._chunk or min(_MAX_CHUNK.get(device.type, 1024), max(1, fitting))
+            size = self._chunk or queries_at_once(self.n_entities, device)
             self._plans[device] = [
                 self._plan(side, places, device) for side in SIDES for places in self._order.split(size)
             ]
@@ -202,6 +201,12 @@ class LinkPrediction:
                 for relation, rows in chunk.relations
             ]
         )
+
+
+def queries_at_once(n_entities: int, device: torch.device) -> int:
+    """So many queries have scores of all entities that stay in a processor's cache."""
+    fitting = _CHUNK_ELEMENTS.get(device.type, 1 << 21) // n_entities
+    return min(_MAX_CHUNK.get(device.type, 1024), max(1, fitting))
 
 
 def _relations(triples: Tensor) -> list[tuple[int, slice]]:

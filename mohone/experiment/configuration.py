@@ -56,9 +56,15 @@ def compose_job(name: str, overrides: list[str]) -> Plain:
         overrides: with full keys.
     """
     composed = compose(name, overrides, return_hydra_config=True)
+    return to_plain(composed, split_off_choices(composed))
+
+
+def split_off_choices(composed: DictConfig) -> Mapping[str, Any]:
+    """The choices of a configuration's groups, and take Hydra's own part, which says them, out of it."""
     with open_dict(composed):
         hydra = composed.pop("hydra")  # It cannot be resolved without a run.
-    return to_plain(composed, hydra.runtime.choices)
+    choices: Mapping[str, Any] = hydra.runtime.choices
+    return choices
 
 
 def to_plain(config: DictConfig, choices: Mapping[str, Any]) -> Plain:

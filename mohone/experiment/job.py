@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from pathlib import Path
 
 from omegaconf import OmegaConf
@@ -12,15 +11,13 @@ from mohone.core.config import Plain
 from mohone.core.files import write_json, write_text
 from mohone.core.runtime import prepare_process
 from mohone.data import KnowledgeGraph
-from mohone.evaluation.link_prediction import LinkPrediction
-from mohone.evaluation.metrics import by_relation, report, summarize, tie_warning
-from mohone.evaluation.ranks import Ranks
-from mohone.evaluation.significance import compare
-from mohone.evaluation.unlinked import reported_settings
+from mohone.evaluation.metrics import tie_warning
+from mohone.evaluation.settings import settings_in
+from mohone.experiment.by_size import Size, in_words
 from mohone.experiment.plan import make_plan
 from mohone.experiment.stages.base import Trained
 from mohone.experiment.stages.runner import Runner, describe
-from mohone.kge import KGEModel
+from mohone.experiment.trained import Figures, TrainedJob
 from mohone.reporting.jobs import job_table
 from mohone.reporting.results import RESULT, describe_job, finished, versions, write_ranks
 
@@ -47,16 +44,32 @@ def run_job(config: Plain, folder: Path, sweep: str | None = None) -> Plain:
     kg: KnowledgeGraph = plan.dataset.load()
     for line in kg.report.lines():
         log.info("%s", line)
-    runner = Runner(plan, kg)
+    return run_stages(Runner(plan, kg), folder, sweep)
+
+
+def run_stages(
+    runner: Runner, folder: Path, sweep: str | None = None, figures: Figures | None = None
+) -> Plain:
+    """Train the stages of a job that are not in the store, evaluate, and write its folder; see `run_job`.
+
+    Args:
+        runner: of the job's stages.
+        folder: the job's own.
+        sweep: see `run_job`.
+        figures: of these very stages, if test was ranked before.
+    """
     runner.check()
-    if done := finished(folder, runner.keys, config):
+    plan = runner.plan
+    if done := finished(folder, runner.keys, plan.config):
         log.info("skipped: this job has ended before, in %s", folder)
         return done
-    write_text(folder / CONFIG, OmegaConf.to_yaml(OmegaConf.create(config)))
+    if plan.by_size:
+        log.info("settings %s", in_words(plan.by_size, Size.of(runner.kg)))
+    write_text(folder / CONFIG, OmegaConf.to_yaml(OmegaConf.create(plan.config)))
     result = None
-    plan.logger.open(folder, config, sweep)
+    plan.logger.open(folder, plan.config, sweep)
     try:
-        result = _run(runner, folder)
+        result = _run(TrainedJob(runner), folder, figures)
     finally:
         plan.logger.close(result)
     write_json(folder / RESULT, result)
@@ -65,59 +78,25 @@ def run_job(config: Plain, folder: Path, sweep: str | None = None) -> Plain:
     return result
 
 
-def _run(runner: Runner, folder: Path) -> Plain:
+def _run(job: TrainedJob, folder: Path, figures: Figures | None) -> Plain:
     """Train what is not in the store, and evaluate."""
+    runner = job.runner
     trained = {name: runner.run(stage) for name, stage in runner.stages.items()}
-    models = {"baseline": runner.read(runner.baseline)}
-    parts: dict[str, KGEModel] = {}
-    if runner.plan.infusion and runner.plan.has_infusion:
-        models["infused"] = runner.read(runner.infusion)
-        parts = runner.plan.infusion.parts(models["infused"])
-
-    start = time.perf_counter()
-    figures = _evaluate(runner.kg, models, parts, folder)
-    seconds = {name: each.seconds for name, each in trained.items()}
-    seconds["evaluation"] = time.perf_counter() - start
+    figures = figures or job.figures
+    seconds = {name: each.seconds for name, each in trained.items()} | {"evaluation": figures.seconds}
+    write_ranks(folder, figures.ranks)
+    _warn_of_ties(figures.report)
 
     config = runner.plan.config
-    result = {**describe_job(config, "ok"), **_describe_run(runner, trained), **figures}
+    result = {**describe_job(config, "ok"), **_describe_run(runner, trained), **figures.report}
     return result | {"seconds": seconds, "versions": versions(), "config": config}
 
 
-def _evaluate(
-    kg: KnowledgeGraph, models: dict[str, KGEModel], parts: dict[str, KGEModel], folder: Path
-) -> Plain:
-    """Rank the test triples with each model, keep the ranks, and compare the two if there are two."""
-    test = LinkPrediction(kg, "test", reported_settings(kg))
-    ranks = {name: test.ranks(model, f"test, {name}") for name, model in models.items()}
-    write_ranks(folder, ranks)
-    out: Plain = {"baseline": None, "infused": None, "significance": None}
-    for name, each in ranks.items():
-        out[name] = report(each, kg.test, kg)
-        out[name]["numbers_per_entity"] = models[name].numbers_per_entity
-        out[name]["filtered"]["relations"] = by_relation(each["filtered"], kg.test, kg)
-        for setting in test.settings:
-            if warning := tie_warning(setting, out[name][setting]):
+def _warn_of_ties(report: Plain) -> None:
+    for name in ("baseline", "infused"):
+        for setting in settings_in(report[name] or {}):
+            if warning := tie_warning(setting, report[name][setting]):
                 log.warning("%s: %s", name, warning)
-    if "infused" in ranks:
-        out["significance"] = _compare(ranks["baseline"], ranks["infused"])
-    if parts:
-        out["parts"] = {name: _part(test, part, ranks, name) for name, part in parts.items()}
-    return out
-
-
-def _part(test: LinkPrediction, model: KGEModel, ranks: dict[str, dict[str, Ranks]], name: str) -> Plain:
-    """The figures of a model between baseline and infused: its gain, and the infused one's beyond it."""
-    own = test.ranks(model, f"test, {name} alone")
-    return {
-        "figures": {setting: summarize(each) for setting, each in own.items()},
-        "gain": _compare(ranks["baseline"], own),
-        "beyond": _compare(own, ranks["infused"]),
-    }
-
-
-def _compare(before: dict[str, Ranks], after: dict[str, Ranks]) -> Plain:
-    return {setting: compare(before[setting], after[setting]) for setting in before}
 
 
 def _describe_run(runner: Runner, trained: dict[str, Trained]) -> Plain:
@@ -135,6 +114,7 @@ def _describe_run(runner: Runner, trained: dict[str, Trained]) -> Plain:
             "n_test": len(kg.test),
             "report": kg.report.to_dict(),
         },
+        "by_size": runner.plan.by_size,
         "valid_mrr": last.notes["valid_mrr"],
         "control": infusion is not None and infusion.is_control,
         "selection": trained["infusion"].notes["selection"] if "infusion" in trained else None,

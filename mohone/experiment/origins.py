@@ -17,8 +17,10 @@ from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
+from mohone.core.config import Plain, build
 from mohone.core.errors import ConfigError
-from mohone.experiment.configuration import to_plain
+from mohone.experiment.by_size import AUTO, Size, has_auto, settle
+from mohone.experiment.configuration import absolute_paths, split_off_choices, to_plain
 from mohone.experiment.hydra_errors import explain
 from mohone.experiment.recipes import CONF
 from mohone.experiment.short_keys import full_keys
@@ -33,7 +35,8 @@ class Setting(NamedTuple):
     Attributes:
         key: with dots between its parts.
         value: resolved.
-        origin: a file, with the key that it refers to if the value is that of another; or the command line.
+        origin: a file, with the key that it refers to if the value is that of another, and the size of the
+            data if it follows that; or the command line.
     """
 
     key: str
@@ -56,15 +59,27 @@ def settings_of(arguments: list[str], folder: Path | None = None) -> list[Settin
         overrides.append(f"hydra.searchpath=['file://{folder.absolute()}']")
     try:
         with initialize_config_dir(version_base="1.3", config_dir=str(CONF)):
-            composed = compose("config", overrides)
+            composed = compose("config", overrides, return_hydra_config=True)
             origins = {key: origin for origin, said in _sources(overrides) for key, _ in said}
     except (HydraException, OmegaConfBaseException) as error:
         raise ConfigError(explain(error)) from None
-    plain = to_plain(composed, {})
+    plain, by_size = _for_the_data(to_plain(composed, split_off_choices(composed)))
     return [
-        Setting(key, reduce(getitem, key.split("."), plain), _origin(origins, key, raw))
+        Setting(
+            key, reduce(getitem, key.split("."), plain), _origin(origins, key, raw) + by_size.get(key, "")
+        )
         for key, raw in _leaves(composed)
     ]
+
+
+def _for_the_data(plain: Plain) -> tuple[Plain, dict[str, str]]:
+    """A configuration with what follows the size of the data, if it says where they are; why, by key."""
+    dataset = absolute_paths(plain, Path.cwd())["dataset"]
+    if not has_auto(plain) or dataset.get("path", "") is None:
+        return plain, {}
+    size = Size.of(build("dataset", dataset).load())
+    settled, chosen = settle(plain, size)
+    return settled, dict.fromkeys(chosen, f", {AUTO}: {size}")
 
 
 def _origin(origins: dict[str, str], key: str, raw: Any) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from pytorch_lightning.callbacks import Callback
 
 from mohone.core.config import Plain, build, call
 from mohone.core.errors import ConfigError, require_choice
+from mohone.experiment.by_size import USUAL, Size, settle
 from mohone.experiment.configuration import check_keys
 from mohone.experiment.loggers import JobLogger
 from mohone.experiment.pretrained import Pretrained
@@ -28,7 +29,7 @@ class Plan:
     """A job before its data: what each group of its configuration describes.
 
     Attributes:
-        config: plain and resolved.
+        config: plain and resolved; with an `auto` in it, the plan is that of a usual size.
         seed: fixes everything random.
         dataset: has `load()`.
         make_model: makes a model of `n_entities` and `n_relations`.
@@ -41,6 +42,7 @@ class Plan:
         trainers: makes each stage's Trainer.
         logger: where curves go.
         store: of trained stages.
+        by_size: what was chosen by the size of the data, by key.
     """
 
     config: Plain
@@ -56,11 +58,19 @@ class Plan:
     trainers: TrainerFactory
     logger: JobLogger
     store: StageStore
+    by_size: Plain = field(default_factory=dict)
 
     @property
     def has_infusion(self) -> bool:
         """Is an infusion asked for, with a network embedding to infuse?"""
         return self.embedding is not None and self.infusion is not None
+
+    def at(self, size: Size) -> Plan:
+        """The plan with what follows the size of its data set."""
+        config, chosen = settle(self.config, size)
+        return (
+            replace(make_plan(config, self.trainers.folder, self.dataset), by_size=chosen) if chosen else self
+        )
 
     def new_model(self, n_entities: int, n_relations: int) -> KGEModel:
         """A model with its first, random weights."""
@@ -70,25 +80,27 @@ class Plan:
         return model
 
 
-def make_plan(config: Plain, folder: Path) -> Plan:
+def make_plan(config: Plain, folder: Path, dataset: Any = None) -> Plan:
     """Build all groups of a configuration.
 
     Args:
         config: plain and resolved, with absolute paths.
         folder: the job's own.
+        dataset: where it is not what the configuration says, but at hand.
 
     Raises:
         ConfigError: a value that cannot be.
     """
     check_keys(config)
+    usual, _ = settle(config, USUAL)
     logger: JobLogger = build("logger", config["logger"])
     infusion = _optional("infusion", config["infusion"], Infusion)
     plan = Plan(
         config=config,
         seed=config["seed"],
-        dataset=build("dataset", config["dataset"]),
-        make_model=build("kge_model", config["kge_model"]),
-        training=_made("training", config["training"], Training),
+        dataset=build("dataset", config["dataset"]) if dataset is None else dataset,
+        make_model=build("kge_model", usual["kge_model"]),
+        training=_made("training", usual["training"], Training),
         embedding=_optional("netemb", config["netemb"], NetworkEmbedding),
         infusion=infusion,
         weighting=require_choice("network.weighting", config["network"]["weighting"], WEIGHTINGS),

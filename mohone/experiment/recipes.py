@@ -18,7 +18,8 @@ FAMILIES = {
     "small": ("umls", "kinships"),
     "benchmark": ("fb15k237", "wn18rr"),
 }
-_ELSE = {"default": "strong"}  # Where a recipe has none, that of another serves.
+_ELSE = {"default": "strong"}  # Where a recipe has none, that of another serves...
+_SHARED = ("model", "size")  # ... for these kinds.
 
 
 def family_of(choice: str) -> str:
@@ -35,7 +36,7 @@ def file_for(kind: str, recipe: str, *choices: str) -> str:
     """The file of a recipe for these choices, the last of which may be in a family.
 
     Args:
-        kind: `model`, `dataset` or `pair`, a folder of `conf/recipe`.
+        kind: `model`, `dataset`, `pair` or `size`, a folder of `conf/recipe`.
         recipe: its name.
         *choices: of the groups that the file is named by.
 
@@ -51,7 +52,7 @@ def file_for(kind: str, recipe: str, *choices: str) -> str:
     """
     own = "-".join(choices)
     names = [own, "-".join([*choices[:-1], family_of(choices[-1])])]
-    recipes = [recipe, *([_ELSE[recipe]] if kind == "model" and recipe in _ELSE else [])]
+    recipes = [recipe, *([_ELSE[recipe]] if kind in _SHARED and recipe in _ELSE else [])]
     places = [f"{each}/{name}" for each in recipes for name in names]
     return next((x for x in places if (CONF / "recipe" / kind / f"{x}.yaml").is_file()), f"{recipe}/{own}")
 

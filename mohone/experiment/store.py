@@ -18,6 +18,10 @@ from mohone.core.files import check_writable, locked
 log = logging.getLogger(__name__)
 FORMAT = 3  # Raise it when the same configuration would give other results than before.
 
+# Keys that configurations got later, and the values that mean "as before": with them a stage stays the same.
+_LATER = {
+    ("training", "objective"): {"dura_ends": "one", "relation_weight": 0.0, "network_weight": 0.0},
+}
 _WAITING = "%s: waiting for another job that trains the same"
 
 
@@ -46,13 +50,23 @@ def stage_key(
     content = {
         "format": FORMAT,
         "stage": stage,
-        "config": config,
+        "config": _as_before(config),
         "dataset": fingerprint,
         "seed": seed,
         "parents": list(parents),
     }
     text = json.dumps(content, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _as_before(config: dict[str, Any]) -> dict[str, Any]:
+    """A configuration without later keys that change nothing; the rest is shared."""
+    for (group, part), usual in _LATER.items():
+        node = config.get(group, {}).get(part)
+        if isinstance(node, dict):
+            kept = {key: value for key, value in node.items() if key not in usual or value != usual[key]}
+            config = {**config, group: {**config[group], part: kept}}
+    return config
 
 
 class StageStore:

@@ -39,8 +39,21 @@ class Network:
     def from_triples(
         cls, triples: Tensor, n_nodes: int, weighting: str = "binary", weights: Tensor | None = None
     ) -> Network:
-        """Forget relations and directions of `(n, 3)` triples (the paper, section 3.3)."""
-        return cls.from_edges(triples[:, 0], triples[:, 2], n_nodes, weighting, weights)
+        """Forget relations and directions of `(n, 3)` triples (the paper, section 3.3).
+
+        Args:
+            triples: of ids.
+            n_nodes: ids lie in `[0, n_nodes)`.
+            weighting: `binary`: two nodes are linked or not; `count`: by how many triples; `weight`: by the
+                sum of their weights.
+            weights: `(n,)` of the triples, > 0; only `weight` looks at them.
+
+        Raises:
+            ConfigError: another weighting; `weight` without weights.
+        """
+        check_weighting(weighting, weights)
+        used = weights if weighting == "weight" else None
+        return cls.from_edges(triples[:, 0], triples[:, 2], n_nodes, weighting, used)
 
     @classmethod
     def from_edges(
@@ -57,8 +70,8 @@ class Network:
             head, tail: `(n,)` int64 node numbers.
             n_nodes: numbers lie in `[0, n_nodes)`.
             weighting: `binary`: two nodes are linked or not; `count`: by how many of the edges, in
-                whatever direction; `weight`: by the sum of their weights.
-            weights: `(n,)` of the edges, > 0; only `weight` looks at them.
+                whatever direction.
+            weights: `(n,)` > 0 of the edges; two nodes are linked by the sum of theirs, whatever `weighting`.
 
         Raises:
             ConfigError: another weighting; `weight` without weights.
@@ -67,20 +80,20 @@ class Network:
         proper = head != tail
         head, tail = head[proper], tail[proper]
         codes = torch.cat([head * n_nodes + tail, tail * n_nodes + head])
-        summed = None
-        if weighting == "binary":
+        counts: Tensor | None = None
+        if weights is not None:
+            codes, place = torch.unique(codes, return_inverse=True)
+            both = weights[proper].double().repeat(2)
+            counts = torch.zeros(len(codes), dtype=torch.float64).index_add_(0, place, both)
+        elif weighting == "binary":
             codes = torch.unique(codes)
-        elif weighting == "count" or weights is None:
-            codes, summed = torch.unique(codes, return_counts=True)
         else:
-            codes, edge = torch.unique(codes, return_inverse=True)
-            each = weights[proper].double()
-            summed = each.new_zeros(len(codes)).index_add_(0, edge, torch.cat([each, each]))
+            codes, counts = torch.unique(codes, return_counts=True)
         return cls(
             n_nodes,
             torch.div(codes, max(1, n_nodes), rounding_mode="floor"),
             codes % max(1, n_nodes),
-            None if summed is None else summed.double(),
+            None if counts is None else counts.double(),
         )
 
     @property

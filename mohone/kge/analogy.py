@@ -51,6 +51,12 @@ class Analogy(BilinearModel):
         r, rc = self.lookup(self.relation, relation).chunk(2, 1)
         return Query(tail, relation, torch.cat([t * r, conjugate_product(tc, rc)], 1))
 
+    def score_relations(self, head: Tensor, tail: Tensor) -> Tensor:
+        """`h t` and `t' conj(h')` times all relations: `(batch, n_relation_rows)`."""
+        (h, hc), (t, tc) = (self.lookup(self.entity, ids).chunk(2, 1) for ids in (head, tail))
+        pairs = torch.cat([h * t, conjugate_product(tc, hc)], 1)
+        return pairs @ self.lookup(self.relation, None).T
+
     def score_triples(self, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:
         """`(batch,)`."""
         pairs = ((self.entity, head), (self.relation, relation), (self.entity, tail))

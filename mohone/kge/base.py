@@ -103,6 +103,18 @@ class KGEModel(nn.Module, ABC):
     def score_triples(self, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:
         """The score of each triple, by the plain formula: `(batch,)` for ids `(batch,)` of each part."""
 
+    def score_relations(self, head: Tensor, tail: Tensor) -> Tensor:
+        """Scores of all rows of the tables of relations between heads and tails, as rows of tails' queries.
+
+        Models that can form them all in a product do; this asks of one row after the other.
+
+        Returns:
+            `(batch, n_relation_rows)` for ids `(batch,)`.
+        """
+        rows = torch.arange(self.n_relation_rows, device=head.device)
+        each = [self.score_pairs(self.tail_query(head, row.expand_as(head)), tail) for row in rows]
+        return torch.stack(each, 1)
+
     def entity_squares(self, entities: Tensor) -> Tensor:
         """Squared moduli of the components of entity vectors, for regularisers: `(batch, n_components)`."""
         return self.lookup(self.get_parameter("entity"), entities).square()

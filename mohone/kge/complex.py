@@ -45,6 +45,11 @@ class ComplEx(BilinearModel):
         t, r = self.lookup(self.entity, tail), self.lookup(self.relation, relation)
         return Query(tail, relation, conjugate_product(t, r))
 
+    def score_relations(self, head: Tensor, tail: Tensor) -> Tensor:
+        """`t conj(h)` times all relations: `(batch, n_relation_rows)`."""
+        pairs = conjugate_product(self.lookup(self.entity, tail), self.lookup(self.entity, head))
+        return pairs @ self.lookup(self.relation, None).T
+
     def score_triples(self, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:
         """`(batch,)`."""
         h, r, t = (

@@ -40,6 +40,11 @@ class DistMult(BilinearModel):
         """`t r`: `(batch, dim)`."""
         return Query(tail, relation, self.lookup(self.entity, tail) * self.lookup(self.relation, relation))
 
+    def score_relations(self, head: Tensor, tail: Tensor) -> Tensor:
+        """`h t` times all relations: `(batch, n_relation_rows)`."""
+        pairs = self.lookup(self.entity, head) * self.lookup(self.entity, tail)
+        return pairs @ self.lookup(self.relation, None).T
+
     def score_triples(self, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:
         """`(batch,)`."""
         h, t = self.lookup(self.entity, head), self.lookup(self.entity, tail)

@@ -41,6 +41,11 @@ class RESCAL(BilinearModel):
         t = self.lookup(self.entity, tail)
         return Query(tail, relation, products_by_relation(t, relation, self._matrices, transposed=True))
 
+    def score_relations(self, head: Tensor, tail: Tensor) -> Tensor:
+        """`h t^T` times all matrices: `(batch, n_relation_rows)`."""
+        h, t = self.lookup(self.entity, head), self.lookup(self.entity, tail)
+        return (h[:, :, None] * t[:, None]).flatten(1) @ self.lookup(self.relation, None).T
+
     def score_triples(self, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:
         """`(batch,)`."""
         matrices = self._matrices[relation]

@@ -62,6 +62,14 @@ class TransE(TranslationModel):
             return self._minus_power(self.differences(query, candidates).abs().sum(1))
         return super().score_pairs(query, candidates)
 
+    def score_relations(self, head: Tensor, tail: Tensor) -> Tensor:
+        """Minus the distances of relations to what leads from heads to tails: `(batch, n_relation_rows)`."""
+        between = self.lookup(self.entity, tail) - self.lookup(self.entity, head)
+        table = self.lookup(self.relation, None)
+        if self.norm == 1:
+            return self._minus_power(torch.cdist(between.to(table.dtype), table, p=1.0))
+        return self.minus_distance(squared_distances(between, table))
+
     def differences(self, query: Query, candidates: Tensor) -> Tensor:
         """`(batch, dim)`."""
         return query.vectors - self.lookup(self.entity, candidates)

@@ -39,6 +39,10 @@ class Wrapped(KGEModel):
         """The inner model's: `(batch,)`."""
         return self.inner.score_triples(head, relation, tail)
 
+    def score_relations(self, head: Tensor, tail: Tensor) -> Tensor:
+        """The inner model's: `(batch, n_relation_rows)`."""
+        return self.inner.score_relations(head, tail)
+
     def entity_squares(self, entities: Tensor) -> Tensor:
         """The inner model's: `(batch, n_components)`."""
         return self.inner.entity_squares(entities)

@@ -68,15 +68,16 @@ class PairBatches(IterableDataset[PairBatch]):
         with ThreadPoolExecutor(1) as pool:
             waiting: list[Future[PairBatch]] = []
             for nodes in order.split(self._batch_size):
-                waiting.append(pool.submit(self._draw, nodes))
+                waiting.append(pool.submit(self.draw, nodes, self._generator))
                 if len(waiting) > _AHEAD:
                     yield waiting.pop(0).result()
             for batch in waiting:
                 yield batch.result()
 
-    def _draw(self, nodes: Tensor) -> PairBatch:
-        draws = self._neighborhood.sample(nodes.repeat_interleave(self._n_draws), self._generator)
-        chance = torch.rand(self._n_negatives, generator=self._generator, dtype=torch.float64)
+    def draw(self, nodes: Tensor, generator: torch.Generator) -> PairBatch:
+        """A batch of these nodes."""
+        draws = self._neighborhood.sample(nodes.repeat_interleave(self._n_draws), generator)
+        chance = torch.rand(self._n_negatives, generator=generator, dtype=torch.float64)
         negatives = torch.searchsorted(self._running, chance * self._running[-1], right=True)
         negatives.clamp_(max=len(self._running) - 1)
         return PairBatch(nodes, draws.view(len(nodes), -1), negatives, self._odds[negatives])

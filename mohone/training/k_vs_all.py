@@ -38,13 +38,16 @@ class KvsAll(QueryObjective):
         """The mean over the queries of both sides."""
         return self.sides_loss(model, batch, 1 / batch.mean_queries)
 
+    def answer_weight(self, side: SideBatch) -> Tensor:
+        """Those of a query count as one, but for the weights of their triples: `(n_pairs,)`."""
+        each = side.n_answers.float().reciprocal()[side.rows]
+        return each if side.weights is None else each * side.weights
+
     def side_loss(self, model: KGEModel, query: Query, side: SideBatch, scale: float) -> Tensor:
         """`scale` times the sum over one side's queries."""
         scores = model.score_candidates(self.drop(query))
-        share, whole = side.n_answers.to(query.vectors.dtype).reciprocal(), None
-        each = share[side.rows]
-        if side.weights is not None and side.total is not None:
-            each, whole = each * side.weights, share * side.total
+        each = self.answer_weight(side)
+        whole = None if side.total is None else side.total / side.n_answers
         if self.loss_name == "logistic":
             loss = answer_logistic(scores, side.rows, side.answers, self.label_smoothing, scale, side.weights)
         else:
@@ -57,4 +60,4 @@ class KvsAll(QueryObjective):
                 smoothing=self.label_smoothing,
                 inverse_temperature=self.inverse_temperature,
             )
-        return loss + scale * self.penalty(model, query, whole, side.answers, each)
+        return loss + scale * self.penalty(model, query, whole, side.answers, each, side.rows)

@@ -14,6 +14,7 @@ from torch import Tensor
 from mohone.core.errors import ConfigError, TrainingError
 from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.kge.base import KGEModel, make_gradients_dense
+from mohone.training.network_loss import NetworkLoss
 from mohone.training.settings import Training
 
 VALID_MRR, TEST_MRR = "valid/mrr", "test/mrr"
@@ -28,6 +29,7 @@ class KGEModule(pl.LightningModule):
         training: objective, optimiser and its schedule, how long.
         validation: ranks the validation triples.
         test: ranks the test triples, for `trainer.test`; None: there is none.
+        network_loss: a second loss of the entity vectors, with parameters of its own; None: there is none.
 
     Attributes:
         history: loss and validation MRR by epoch.
@@ -43,10 +45,12 @@ class KGEModule(pl.LightningModule):
         training: Training,
         validation: LinkPrediction,
         test: LinkPrediction | None = None,
+        network_loss: NetworkLoss | None = None,
     ) -> None:
         super().__init__()
         self.model, self.settings = model, training  # `training` is torch's: is it being trained?
         self.validation, self.test = validation, test
+        self.network_loss = network_loss
         self.history: list[dict[str, float | None]] = []
         self._loss_sum: Tensor | float = 0.0
         self._n_batches = 0
@@ -78,6 +82,8 @@ class KGEModule(pl.LightningModule):
         # On a GPU, and between processes, dense ones are the quicker.
         with self.model.sparse_gradients(self.device.type == "cpu" and self.trainer.world_size == 1):
             loss = self.settings.objective.loss(self.model, batch)
+            if self.network_loss is not None:
+                loss = loss + self.network_loss(self.model)
         self._loss_sum = self._loss_sum + loss.detach()
         self._n_batches += 1
         return loss
@@ -150,7 +156,7 @@ class KGEModule(pl.LightningModule):
 
     def configure_optimizers(self) -> Any:
         """The optimiser of all parameters (it passes over the frozen ones) and its schedule."""
-        optimizer = self.settings.new_optimizer(self.model.parameters(), self.device.type == "cpu")
+        optimizer = self.settings.new_optimizer(self.parameters(), self.device.type == "cpu")
         n_steps = max(1, int(self.trainer.estimated_stepping_batches))
         scheduler = self.settings.new_scheduler(optimizer, n_steps)
         if scheduler is None:

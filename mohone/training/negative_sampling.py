@@ -61,10 +61,14 @@ class NegativeSampling(Objective):
         """The mean over both sides' examples, each by the weight of its triple."""
         head, relation, tail = batch.tails.T
         query = model.tail_query(head, relation)
-        tails = self._side_loss(model, query, tail, batch.negatives, batch.known_tails, batch.tail_weights)
+        weights = batch.tail_weights
+        tails = self._side_loss(model, query, tail, batch.negatives, batch.known_tails, weights)
+        tails = tails + self.relation_loss(model, query, tail, heads=False, weight=weights)
         head, relation, tail = batch.heads.T
         query = model.head_query(relation, tail)
-        heads = self._side_loss(model, query, head, batch.negatives, batch.known_heads, batch.head_weights)
+        weights = batch.head_weights
+        heads = self._side_loss(model, query, head, batch.negatives, batch.known_heads, weights)
+        heads = heads + self.relation_loss(model, query, head, heads=True, weight=weights)
         return (tails + heads) / batch.n_examples
 
     def _side_loss(

@@ -10,11 +10,12 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from mohone.core.errors import require_float, require_int
+from mohone.core.errors import require_choice, require_float, require_int
 from mohone.data import KnowledgeGraph
 from mohone.kge.base import KGEModel, Query
-from mohone.training.losses import power_penalty
+from mohone.training.losses import answer_softmax, power_penalty
 
+DURA_ENDS = ("one", "both")
 _CPU = torch.device("cpu")
 
 
@@ -56,6 +57,12 @@ class Objective(ABC):
         n3: weight of the cubed moduli of head, relation and tail, for each example and side.
         l2: weight of their squares.
         dura: weight of the squares of the query's vector and of the answer's [Zhang et al., NeurIPS 2020].
+        dura_ends: with reciprocal relations, `both`: also those of the known entity and of the query that
+            asks for it from the answer, by the same row. Without, the two directions are each other's.
+        relation_weight: weight of a second loss, the cross-entropy of each example's relation given both of
+            its entities against all relations [Chen et al., AKBC 2021].
+        network_weight: weight of another one, by which entity vectors predict the network's neighbourhoods;
+            the job adds it (`mohone.training.network_loss`).
         relation_block: examples of one relation that stay together: a batch then has few relations, which
             makes models with a matrix for each relation quick; 1: fully shuffled; None: as the model likes.
             Long blocks learn worse.
@@ -69,6 +76,9 @@ class Objective(ABC):
         n3: float = 0.0,
         l2: float = 0.0,
         dura: float = 0.0,
+        dura_ends: str = "one",
+        relation_weight: float = 0.0,
+        network_weight: float = 0.0,
         relation_block: int | None = None,
     ) -> None:
         self.inverse_temperature = require_float(
@@ -81,6 +91,9 @@ class Objective(ABC):
             2: require_float("training.l2", l2),
         }
         self.dura = require_float("training.dura", dura)
+        self.dura_ends = require_choice("training.dura_ends", dura_ends, DURA_ENDS)
+        self.relation_weight = require_float("training.relation_weight", relation_weight)
+        self.network_weight = require_float("training.network_weight", network_weight)
         if relation_block is not None:
             require_int("training.relation_block", relation_block, 1)
         self.relation_block = relation_block
@@ -104,6 +117,31 @@ class Objective(ABC):
             return query
         return query._replace(vectors=torch.dropout(query.vectors, self.dropout, train=True))
 
+    def relation_loss(
+        self, model: KGEModel, examples: Query, answers: Tensor, heads: bool, weight: Tensor | None = None
+    ) -> Tensor | float:
+        """`relation_weight` times the summed loss of the relations between known entities and answers.
+
+        Args:
+            model: what is trained.
+            examples: entity and relation of each answer; their vectors play no part.
+            answers: `(n,)`.
+            heads: were heads asked for?
+            weight: `(n,)` of each; None: all 1.
+        """
+        if not self.relation_weight:
+            return 0.0
+        ends = (answers, examples.entity) if heads and not model.reciprocal else (examples.entity, answers)
+        each = torch.ones_like(answers, dtype=torch.float32) if weight is None else weight
+        return self.relation_weight * answer_softmax(
+            model.score_relations(*ends),
+            torch.arange(len(answers), device=answers.device),
+            examples.relation,
+            each,
+            each,
+            inverse_temperature=self.inverse_temperature,
+        )
+
     def penalty(
         self,
         model: KGEModel,
@@ -111,8 +149,18 @@ class Objective(ABC):
         weight: Tensor | None,
         answers: Tensor,
         answer_weight: Tensor | None = None,
+        rows: Tensor | None = None,
     ) -> Tensor | float:
-        """The regularisers of queries and of their answers, each counted by its weight (None: 1): a sum."""
+        """The regularisers of queries and of their answers, each counted by its weight (None: 1): a sum.
+
+        Args:
+            model: what is trained.
+            query: `(batch,)` of them.
+            weight: `(batch,)`.
+            answers: `(n,)` entities.
+            answer_weight: `(n,)`.
+            rows: `(n,)` the query of each answer; None: they are one for one.
+        """
         total: Tensor | float = 0.0
         for order, factor in self.penalties.items():
             if factor:
@@ -126,6 +174,13 @@ class Objective(ABC):
                 power_penalty(query.vectors.square(), 2, weight)
                 + power_penalty(model.entity_squares(answers), 2, answer_weight)
             )
+            if self.dura_ends == "both" and model.reciprocal:
+                relation = query.relation if rows is None else query.relation[rows]
+                back = model.plain_head_query(relation, answers)
+                total = total + self.dura * (
+                    power_penalty(model.entity_squares(query.entity), 2, weight)
+                    + power_penalty(back.vectors.square(), 2, answer_weight)
+                )
         return total
 
 

@@ -54,7 +54,7 @@ class OneVsAll(QueryObjective):
         if side.drawn is not None:
             candidates, column = torch.unique(torch.cat([answers, side.drawn]), return_inverse=True)
             answers = column[: len(answers)]
-        total, each = side.n_answers if side.total is None else side.total, side.weights
+        total, each = side.n_answers if side.total is None else side.total, self.answer_weight(side)
         scores = model.score_candidates(self.drop(query), candidates)
         loss = answer_softmax(
             scores,
@@ -65,4 +65,4 @@ class OneVsAll(QueryObjective):
             smoothing=self.label_smoothing,
             inverse_temperature=self.inverse_temperature,
         )
-        return loss + scale * self.penalty(model, query, total, side.answers, each)
+        return loss + scale * self.penalty(model, query, total, side.answers, each, side.rows)

@@ -50,15 +50,30 @@ class QueryObjective(Objective):
     def side_loss(self, model: KGEModel, query: Query, side: SideBatch, scale: float) -> Tensor:
         """`scale` times the summed loss of one side's queries."""
 
+    def answer_weight(self, side: SideBatch) -> Tensor | None:
+        """How much each answer counts, `(n_pairs,)`; None: all 1."""
+        return side.weights
+
     def sides_loss(self, model: KGEModel, batch: QueryBatch, scale: float) -> Tensor:
         """`scale` times the summed loss of both sides; batches by relation often have one side only."""
-        tail, head = batch.tail, batch.head
-        if len(head.entity) == 0:
-            return self.side_loss(model, model.tail_query(tail.entity, tail.relation), tail, scale)
-        heads = self.side_loss(model, model.head_query(head.relation, head.entity), head, scale)
-        if len(tail.entity) == 0:
+        if len(batch.head.entity) == 0:
+            return self._one_side(model, batch.tail, False, scale)
+        heads = self._one_side(model, batch.head, True, scale)
+        if len(batch.tail.entity) == 0:
             return heads
-        return self.side_loss(model, model.tail_query(tail.entity, tail.relation), tail, scale) + heads
+        return self._one_side(model, batch.tail, False, scale) + heads
+
+    def _one_side(self, model: KGEModel, side: SideBatch, heads: bool, scale: float) -> Tensor:
+        if heads:
+            query = model.head_query(side.relation, side.entity)
+        else:
+            query = model.tail_query(side.entity, side.relation)
+        loss = self.side_loss(model, query, side, scale)
+        if self.relation_weight:
+            examples = Query(query.entity[side.rows], query.relation[side.rows], query.vectors)
+            weight = self.answer_weight(side)
+            loss = loss + scale * self.relation_loss(model, examples, side.answers, heads, weight)
+        return loss
 
 
 class QueryExamples:

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from mohone.data import SIDES, KnowledgeGraph, query_keys
+from mohone.data.corruption import head_chances
 from mohone.training.objective import Share, shuffled
 
 log = logging.getLogger(__name__)
@@ -88,10 +89,7 @@ def _head_chance(kg: KnowledgeGraph, corruption: str) -> Tensor | None:
     relation = kg.train[:, 1]
     if corruption == "uniform":
         return torch.full((len(relation),), 0.5)
-    queries = {side: torch.bincount(kg.answers(side, "train").keys % kg.n_relations) for side in SIDES}
-    # tph = triples / distinct (h, r); hpt = triples / distinct (r, t): their ratio needs no triples.
-    tph, hpt = queries["tail"].reciprocal(), queries["head"].reciprocal()
-    return (tph / (tph + hpt))[relation]
+    return head_chances(kg)[relation]
 
 
 class TripleBatches:

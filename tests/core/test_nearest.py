@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from mohone.core.errors import ConfigError
-from mohone.core.nearest import nearest_neighbors
+from mohone.core.nearest import nearest_neighbors, nearest_to
 
 
 @pytest.mark.parametrize("metric", ["cosine", "euclidean"])
@@ -26,6 +26,9 @@ def test_neighbors_equal_a_loop(monkeypatch: pytest.MonkeyPatch, metric: str) ->
         else:
             others.sort(key=lambda j: float((vectors[i] - vectors[j]).norm()))
         assert found.rows[i].tolist() == others[:5]
+        assert nearest_to(vectors, i, 5, metric, excluded).rows.tolist() == others[:5]
+    assert len(nearest_to(vectors, 3, 5, metric, excluded).rows) == 0
+    assert len(nearest_to(vectors, 0, 99, metric, excluded).rows) == 17
 
 
 def test_fewer_rows_than_neighbors() -> None:

@@ -6,7 +6,7 @@ import torch
 
 from mohone.core.errors import DataError
 from mohone.data import FolderDataset, KnowledgeGraph, PackagedDataset, PublishedDataset
-from mohone.data.knowledge_graph import fingerprint
+from mohone.data.ordering import fingerprint
 from tests.helpers.graphs import BASE, kg_of, write_folder
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"

@@ -16,7 +16,7 @@ from mohone.core.config import arguments_of
 from mohone.experiment.configuration import GROUPS
 from mohone.experiment.pretrained import Pretrained
 from mohone.graph.network import Network
-from tests.helpers.configured import TOP, Node, composed, files
+from tests.helpers.configured import TOP, Node, composed, files, overrides
 
 FILES = [path for group in GROUPS for path in files(group)]
 each_choice = pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
@@ -60,7 +60,8 @@ def name_of(target: Any) -> str:
 def changes_of(path: Path) -> Node:
     """What a choice changes that is another one (its first line says why) but for that."""
     node = OmegaConf.to_container(OmegaConf.load(path))
-    is_another = "defaults" in node and "_target_" not in node
+    begun_as = [each for each in node.get("defaults", []) if not overrides(each)]
+    is_another = bool(begun_as) and "_target_" not in node
     return {key: value for key, value in node.items() if key != "defaults"} if is_another else {}
 
 

@@ -9,7 +9,8 @@ import torch
 
 from mohone import export, predict
 from mohone.core.named_vectors import read_vectors
-from mohone.evaluation.best_answers import best_answers
+from mohone.data.queries import ASKED
+from mohone.evaluation.best_answers import Wanted, best_answers
 from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.experiment.finished import FinishedJob, open_job
 from tests.helpers.commands import TINY, mohone
@@ -56,7 +57,7 @@ def test_answers_are_the_best_by_the_plain_formula(
         if triple not in known:
             loop.append((-score, name))
     entity = names[head if side == "tail" else tail]
-    given = [str(job), "--relation", opened.kg.relations.names[relation], asked, entity]
+    given = [str(job), "--relation", opened.kg.relations.names[relation], asked, entity, "--own"]
     assert predict.main([*given, "--top", "5"]) == 0
     rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
     assert len(rows) == 5
@@ -71,7 +72,8 @@ def test_answers_are_the_best_by_the_plain_formula(
 def test_an_answer_stands_where_evaluation_ranks_it(opened: FinishedJob) -> None:
     ranks = LinkPrediction(opened.kg, "test", ("filtered",)).ranks(opened.model)["filtered"]
     head, relation, tail = opened.kg.test[7].tolist()
-    answers = best_answers(opened.model, opened.kg, "tail", head, relation, 999, with_known=True)
+    wanted = Wanted(999, known=True, own=True)
+    answers = best_answers(opened.model, opened.kg, (head, relation, ASKED), wanted)
     place = next(i for i, answer in enumerate(answers) if answer.name == opened.kg.entities.names[tail])
     before = sum(not answer.split for answer in answers[:place])
     assert ranks.optimistic[7] <= before + 1 <= ranks.pessimistic[7]
@@ -82,7 +84,11 @@ def test_an_answer_stands_where_evaluation_ranks_it(opened: FinishedJob) -> None
     [
         (["--relation", "loves", "--head", "virus"], "`--relation` must be a name of the data set, but"),
         (["--relation", "affects", "--tail", "nobody"], "`--tail` must be a name of the data set, but"),
-        (["--relation", "affects", "--head", "virus", "--top", "0"], "`--top` must be an integer >= 1"),
+        (["--relation", "affects", "--head", "virus", "--top", "0"], "`top` must be an integer >= 1"),
+        (["--relation", "affects"], "Two of `--head`, `--relation` and `--tail` must be given"),
+        (["--relation", "affects", "--queries", "q"], "`--queries` must be given without `--relation`"),
+        (["--head", "virus", "--tail", "virus", "--why"], "`--why` must be asked of heads or tails"),
+        (["--queries", "none"], "none must be a file of queries, but"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(

@@ -1,6 +1,7 @@
 """What loggers leave behind, read back: curves of each stage, and an offline W&B run with its result."""
 
 import json
+import re
 import struct
 import time
 from collections.abc import Iterator
@@ -70,6 +71,24 @@ def curve(run: dict[str, Any], name: str) -> list[float]:
     return [row[name] for row in run["history"] if name in row]
 
 
+def assert_the_dashboard_finds_all_it_shows_in(run: dict[str, Any]) -> None:
+    pytest.importorskip("wandb_workspaces")
+    from wandb_dashboard import CURVES, dashboard
+
+    view = dashboard("entity", "project", str(run["group"]))
+    spec = view._to_model().model_dump_json(by_alias=True)
+    for key in set(re.findall(r'"summary_metrics\.([^"]+)"', spec)):
+        assert key in run["summary"], key
+    for key in set(re.findall(r'"config:([\w.]+)\.value"', spec)):
+        node = run["config"]
+        for part in key.split("."):
+            node = node[part]
+    for key in CURVES:
+        assert curve(run, key), key
+        assert key in spec
+    assert str(run["group"]) in spec
+
+
 def test_a_sweep_leaves_an_offline_run_for_each_job(tmp_path: Path) -> None:
     pytest.importorskip("wandb")
     sweep = ["-m", "kge_model=transe,distmult", "logger=wandb", "hydra.sweep.dir=sweeps/mine", *TINY]
@@ -79,6 +98,7 @@ def test_a_sweep_leaves_an_offline_run_for_each_job(tmp_path: Path) -> None:
     runs = [read_run(path) for path in paths]
     assert len({path.name for path in paths} - {"run-one-for-all.wandb"}) == 2
     assert [run["name"] for run in runs] == ["transe-shnb-s0", "distmult-shnb-s0"]
+    assert_the_dashboard_finds_all_it_shows_in(runs[0])
     for run, job in zip(runs, results(tmp_path), strict=True):
         assert run["group"] == "sweeps/mine"
         assert set(run["tags"]) == {"umls", "default"}

@@ -22,6 +22,7 @@ def test_each_file_of_a_recipe_is_named_after_choices_and_families_there_are() -
         "model": {f"{training}-{model}" for training in choices("training") for model in models},
         "dataset": datasets,
         "pair": {f"{dataset}-{model}" for dataset in datasets for model in models},
+        "size": {f"folder-{training}-{model}" for training in choices("training") for model in models},
     }
     for kind, names in named.items():
         files = list((CONF / "recipe" / kind).glob("*/*.yaml"))
@@ -38,6 +39,7 @@ def test_every_file_of_a_recipe_is_used() -> None:
             ("model", ("training", "kge_model")),
             ("dataset", ("dataset",)),
             ("pair", ("dataset", "kge_model")),
+            ("size", ("dataset", "training", "kge_model")),
         )
         for key in itertools.product(*map(choices, groups))
     }

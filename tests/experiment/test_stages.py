@@ -50,3 +50,33 @@ def test_a_network_of_weights_wants_weights(umls: KnowledgeGraph, tmp_path: Path
     weighted.check()
     assert weighted.network.network.weight is not None
     assert set(weighted.keys.values()).isdisjoint(Runner(plan, umls).keys.values())
+
+
+def test_the_network_is_part_of_a_baseline_only_if_it_trains_it(umls: KnowledgeGraph, tmp_path: Path) -> None:
+    def runner(*settings: str) -> Runner:
+        config = compose_plain([*TINY[:5], f"store_dir={tmp_path}", "infusion=none", *settings])
+        return Runner(make_plan(config, tmp_path), umls)
+
+    weight = "training.objective.network_weight=0.1"
+    keys = [
+        runner(netemb, *more).keys["baseline"]
+        for more in ((), (weight,))
+        for netemb in ("netemb=shnb", "netemb=struct")
+    ]
+    assert keys[0] == keys[1]
+    assert len(set(keys)) == 3
+    tables = []
+    for more in ((), (weight,)):
+        one = runner("netemb=shnb", *more)
+        model = one.read(one.baseline)
+        tables.append(model.state_dict())
+    assert list(tables[0]) == list(tables[1])  # Without the contexts.
+    assert not torch.equal(tables[0]["entity"], tables[1]["entity"])
+
+
+def test_a_network_loss_without_a_network_embedding_is_refused(umls: KnowledgeGraph, tmp_path: Path) -> None:
+    config = compose_plain(["netemb=none", "infusion=none", "training.objective.network_weight=0.1"])
+    with pytest.raises(
+        ConfigError, match=r"`training\.network_weight` must be 0 without a network embedding"
+    ):
+        Runner(make_plan({**config, "store_dir": str(tmp_path)}, tmp_path), umls).check()

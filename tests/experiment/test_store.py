@@ -101,3 +101,13 @@ def test_all_that_matters_is_in_the_key(changed: dict[str, object]) -> None:
 
 def test_the_order_of_keys_does_not_matter() -> None:
     assert key(config=dict(reversed(CONFIG.items()))) == key()
+
+
+def test_a_key_that_came_later_changes_nothing_until_it_is_used() -> None:
+    objective = {"_target_": "o", "n3": 0.1}
+    before, off, on = (
+        key(config={"training": {"objective": each, "lr": 0.1}})
+        for each in (objective, {**objective, "relation_weight": 0.0}, {**objective, "relation_weight": 0.1})
+    )
+    assert off == before
+    assert on != before

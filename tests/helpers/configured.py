@@ -29,8 +29,18 @@ def files(group: str) -> list[Path]:
 def composed(path: Path) -> Node:
     """What a choice of a group says by itself, without a recipe, at the usual size; empty: nothing."""
     group = path.parent.name
+    if any(map(overrides, OmegaConf.load(path).get("defaults", []))):  # type: ignore[union-attr]
+        with initialize_config_dir(version_base="1.3", config_dir=str(CONF)):  # It needs what it overrides.
+            return OmegaConf.to_container(compose("config", [f"{group}={path.stem}"]), resolve=True)[group]  # type: ignore[index,call-overload,return-value]
     top = [f"++{key}={'null' if TOP[key] is None else TOP[key]}" for key in ("seed", "dim", "data_dir")]
     path = path.absolute()
     with initialize_config_dir(version_base="1.3", config_dir=str(path.parents[1])):
         config = compose(f"{group}/{path.stem}", [*top, f"hydra.searchpath=['file://{CONF}']"])
     return OmegaConf.to_container(config, resolve=True).get(group, {})  # type: ignore[union-attr]
+
+
+def overrides(default: Any) -> bool:
+    """Is this line of a defaults list a choice for another group?"""
+    return any(
+        str(key).startswith("override ") for key in ([default] if isinstance(default, str) else default)
+    )

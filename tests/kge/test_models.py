@@ -79,6 +79,9 @@ def test_three_ways_to_score_agree(model: Kind, shape: Shape) -> None:
     some = torch.randint(n, (3,))
     torch.testing.assert_close(net.score_tails(head, relation, some), tails[:, some], **close)
     torch.testing.assert_close(net.score_heads(relation, tail, some), heads[:, some], **close)
+    relations = net.score_relations(head, tail)
+    assert relations.shape == (batch, m)
+    torch.testing.assert_close(relations.gather(1, relation[:, None])[:, 0], alone, **close)
 
 
 @every_model

@@ -215,7 +215,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     for sentence in (
         "has none for this figure",
         "knows no `store_dir`",
-        "none is 'nobody'",
+        "`--entity` must be a name of the data set, but 'nobody' is none",
         "has no result.json",
         "must be one of .png",
     ):

@@ -172,6 +172,62 @@ def test_dura_by_hand(base: KnowledgeGraph) -> None:
     assert float(found) == pytest.approx(0.1 * extra / batch.mean_answers, rel=1e-4)
 
 
+@pytest.mark.parametrize("cls", [ComplEx, RESCAL])
+def test_dura_of_both_ends_by_hand(base: KnowledgeGraph, cls: type[KGEModel]) -> None:
+    torch.manual_seed(0)
+    model = cls(4, 2, 3, reciprocal=True)
+    for table in model.parameters():
+        table.data.normal_()
+    extra = 0.0
+    for h, r, t in base.train.tolist():
+        for known, row, answer in ((h, r, t), (t, r + 2, h)):
+            one = [torch.tensor([i]) for i in (known, row, answer)]
+            asked, back = model.tail_query(*one[:2]), model.plain_head_query(*one[1:])
+            extra += float(asked.vectors.square().sum() + back.vectors.square().sum())
+            extra += float(model.entity[known].square().sum() + model.entity[answer].square().sum())
+    for objective in (OneVsAll, NegativeSampling):
+        found = 0.0
+        torch.manual_seed(0)
+        for batch in epoch(objective(), base, 4):
+            scale = batch.mean_answers if objective is OneVsAll else batch.n_examples
+            both = objective(dura=0.1, dura_ends="both").loss(model, batch)
+            found += scale * float(both - objective().loss(model, batch))
+        assert found == pytest.approx(0.1 * extra, rel=1e-3)
+
+
+def test_without_inverses_the_two_directions_are_each_others_ends(base: KnowledgeGraph) -> None:
+    model = ComplEx(4, 2, 3, init_std=1.0)
+    batch = next(iter(epoch(OneVsAll(), base, 100)))
+    one, both = (OneVsAll(dura=0.1, dura_ends=ends).loss(model, batch) for ends in ("one", "both"))
+    torch.testing.assert_close(one, both)
+
+
+@pytest.mark.parametrize("reciprocal", [False, True])
+@pytest.mark.parametrize("objective", [OneVsAll, KvsAll, NegativeSampling])
+def test_relation_loss_by_a_loop(base: KnowledgeGraph, objective: type[Objective], reciprocal: bool) -> None:
+    torch.manual_seed(0)
+    model = ComplEx(4, 2, 3, init_std=1.0, reciprocal=reciprocal)
+    triples = base.train.tolist()
+    rows = torch.arange(model.n_relation_rows)
+    wanted = 0.0
+    for h, r, t in triples:
+        sides = [(h, r, t, [x for x in triples if x[:2] == [h, r]])]
+        sides += [(t, r + 2, h, []) if reciprocal else (h, r, t, [])]
+        sides[1][3].extend(x for x in triples if x[1:] == [r, t])
+        for head, row, tail, same in sides:
+            scores = model.score_pairs(
+                model.tail_query(torch.full_like(rows, head), rows), torch.full_like(rows, tail)
+            )
+            loss = float(scores.logsumexp(0) - scores[row])
+            wanted += loss / (len(same) if objective is KvsAll else 1)
+    found = 0.0
+    for batch in epoch(objective(), base, 4):
+        scale = {OneVsAll: "mean_answers", KvsAll: "mean_queries", NegativeSampling: "n_examples"}[objective]
+        more = objective(relation_weight=0.5).loss(model, batch) - objective().loss(model, batch)
+        found += getattr(batch, scale) * float(more)
+    assert found == pytest.approx(0.5 * wanted, rel=1e-3)
+
+
 @pytest.mark.parametrize("objective", [OneVsAll(), KvsAll(), KvsAll("logistic")])
 def test_two_processes_have_the_gradient_of_one(umls: KnowledgeGraph, objective: Objective) -> None:
     torch.manual_seed(0)

@@ -15,7 +15,7 @@ from mohone.training.queries import QueryBatch, SideBatch
 
 LOSSES = ("softmax", "margin", "logistic", "self_adversarial")
 COPIES = torch.tensor([1, 3, 2, 1, 4, 2])
-REGULARISED = {"n3": 0.1, "l2": 0.2, "dura": 0.05, "label_smoothing": 0.1}
+REGULARISED = {"n3": 0.1, "l2": 0.2, "dura": 0.05, "label_smoothing": 0.1, "relation_weight": 0.3}
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ from mohone.training import Training
 from mohone.training.data_module import TripleDataModule
 from mohone.training.fit import fit
 from mohone.training.module import VALID_MRR, KGEModule
+from mohone.training.network_loss import NetworkLoss
 
 WEIGHTS = "model.pt"
 
@@ -107,11 +108,16 @@ class Stage(ABC):
 
 
 def train_model(
-    stage: Stage, model: KGEModel, training: Training, validation: LinkPrediction, **arguments: Any
+    stage: Stage,
+    model: KGEModel,
+    training: Training,
+    validation: LinkPrediction,
+    network_loss: NetworkLoss | None = None,
+    **arguments: Any,
 ) -> Plain:
     """Fit a model, leave it with its best weights on the trainers' device; more arguments are `fit`'s."""
     plan = stage.plan
-    module = KGEModule(model, training, validation)
+    module = KGEModule(model, training, validation, network_loss=network_loss)
     sizes = {"batch_size": training.fit.batch_size, "relation_block": model.relation_block}
     data = TripleDataModule(stage.kg, training.objective, seed=plan.seed, **sizes)
     notes = fit(module, data, plan.trainers, stage=stage.name, **arguments)

@@ -9,13 +9,16 @@ from pathlib import Path
 from torch import Tensor
 
 from mohone.core.config import Plain
+from mohone.core.errors import ConfigError
 from mohone.experiment.stages.base import Sources, Stage, Trained, load_weights, save_weights, train_model
 from mohone.experiment.store import stage_key
+from mohone.graph.network import Network
 from mohone.kge import KGEModel
+from mohone.training.network_loss import NetworkLoss
 
 
 class BaselineStage(Stage):
-    """Trains the model on the triples, without the network."""
+    """Trains the model on the triples, without the network unless `training.network_weight` asks for it."""
 
     name = "baseline"
 
@@ -24,7 +27,27 @@ class BaselineStage(Stage):
         """The model and its training, vectors to begin with, the user's callbacks."""
         config = {group: self.plan.config[group] for group in ("kge_model", "training", "trainer")}
         callbacks = {"callbacks": self.plan.config["callbacks"]} if self.plan.callbacks else {}
-        return {**config, **self.plan.pretrained.config, **callbacks}
+        network = {}
+        if self._network_weight:
+            network = {
+                "network": self.plan.config["network"],
+                "neighborhood": self.plan.config["netemb"].get("neighborhood"),
+            }
+        return {**config, **self.plan.pretrained.config, **callbacks, **network}
+
+    @property
+    def _network_weight(self) -> float:
+        return self.plan.training.objective.network_weight
+
+    def _network_loss(self, model: KGEModel) -> NetworkLoss | None:
+        if not self._network_weight:
+            return None
+        assert self.plan.embedding is not None
+        network = Network.from_triples(self.kg.train, self.kg.n_entities, self.plan.weighting)
+        width = model.entity_vectors.shape[1]
+        return NetworkLoss(
+            self._network_weight, self.plan.embedding.neighborhood, network, width, self.plan.seed
+        )
 
     def new_model(self) -> KGEModel:
         """A model with its first, random weights."""
@@ -36,7 +59,12 @@ class BaselineStage(Stage):
         return self.plan.pretrained.read(self.kg.entities.names)
 
     def check(self) -> None:
-        """Do vectors to begin with suit the model?"""
+        """Do vectors to begin with suit the model? Is there a network embedding, if its N(u) is asked for?"""
+        if self._network_weight and self.plan.embedding is None:
+            raise ConfigError(
+                "`training.network_weight` must be 0 without a network embedding (`netemb`), but is "
+                f"{self._network_weight:g}."
+            )
         if self._given is not None:
             self.plan.pretrained.put(self._given, self.new_model())
 
@@ -52,6 +80,7 @@ class BaselineStage(Stage):
                 model,
                 self.plan.training,
                 runner.validation,
+                self._network_loss(model),
                 callbacks=self.plan.callbacks,
                 progress=file,
             )

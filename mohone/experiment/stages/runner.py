@@ -14,6 +14,7 @@ from mohone.core.config import Plain
 from mohone.core.files import read_json, write_json
 from mohone.data import KnowledgeGraph
 from mohone.evaluation.link_prediction import LinkPrediction
+from mohone.experiment.by_size import Size
 from mohone.experiment.plan import Plan
 from mohone.experiment.stages.base import Stage, Trained
 from mohone.experiment.stages.baseline import BaselineStage
@@ -29,7 +30,7 @@ class Runner:
     """The stages of one job, by name and in their order.
 
     Args:
-        plan: of the job.
+        plan: of the job; what follows the size of the data is chosen now.
         kg: the data set.
 
     Attributes:
@@ -37,10 +38,11 @@ class Runner:
     """
 
     def __init__(self, plan: Plan, kg: KnowledgeGraph) -> None:
-        self.plan, self.kg = plan, kg
-        self.network, self.baseline = NetworkStage(plan, kg), BaselineStage(plan, kg)
+        self.plan, self.kg = plan.at(Size.of(kg)), kg
+        self.network, self.baseline = NetworkStage(self.plan, kg), BaselineStage(self.plan, kg)
         self.infusion = InfusionStage(self.network, self.baseline)
-        wanted = {self.network: plan.embedding, self.baseline: True, self.infusion: plan.has_infusion}
+        wanted = {self.network: self.plan.embedding, self.baseline: True}
+        wanted[self.infusion] = self.plan.has_infusion
         self.stages = {stage.name: stage for stage, is_wanted in wanted.items() if is_wanted}
         self._trained: dict[str, Trained] = {}
 

@@ -1,7 +1,7 @@
-"""Put the MRR tables of the results in a folder between the marks of the README.
+"""Put the MRR tables of the results in a folder between the marks of a page.
 
-    python scripts/readme_tables.py outputs/paper README.md
-    python scripts/readme_tables.py outputs/evidence README.md
+    python scripts/page_tables.py outputs/paper docs/tables.md
+    python scripts/page_tables.py outputs/evidence README.md
 
 Recipe `paper` is shown typed, as the paper's tables are, the others filtered, as published figures are. Of a
 folder called `evidence` it is the tables of gains in parts, between marks of their own.
@@ -41,7 +41,7 @@ def gains_in_parts(folder: Path) -> str:
 
 
 def put(text: str, folder: Path) -> str:
-    """The README with the tables of a folder between their marks."""
+    """The page with the tables of a folder between their marks."""
     begin, end = MARKS.get(folder.name, USUAL_MARKS)
     before, rest = text.split(begin)
     _, after = rest.split(end)
@@ -49,9 +49,9 @@ def put(text: str, folder: Path) -> str:
     return f"{before}{begin}\n{shown}\n\n{end}{after}"
 
 
-def main(folder: Path, readme: Path) -> int:
+def main(folder: Path, page: Path) -> int:
     """Replace what stands between the marks; the exit code."""
-    write_text(readme, put(readme.read_text(encoding="utf-8"), folder))
+    write_text(page, put(page.read_text(encoding="utf-8"), folder))
     return 0
 
 

@@ -1,18 +1,18 @@
-"""The tables that the README shows are those of the results kept beside it."""
+"""The tables that README and pages show are those of the results kept beside them."""
 
 from pathlib import Path
 
 import pytest
 
-from readme_tables import main
+from page_tables import main
 
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("kept", ["paper", "evidence"])
-def test_the_readme_shows_the_kept_results(tmp_path: Path, kept: str) -> None:
-    shown = (ROOT / "README.md").read_text(encoding="utf-8")
-    copy = tmp_path / "README.md"
+@pytest.mark.parametrize(("kept", "page"), [("paper", "docs/tables.md"), ("evidence", "README.md")])
+def test_a_page_shows_the_kept_results(tmp_path: Path, kept: str, page: str) -> None:
+    shown = (ROOT / page).read_text(encoding="utf-8")
+    copy = tmp_path / "page.md"
     copy.write_text(shown, encoding="utf-8")
     assert main(ROOT / "outputs" / kept, copy) == 0
     assert copy.read_text(encoding="utf-8") == shown

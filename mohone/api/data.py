@@ -1,0 +1,58 @@
+"""Triples in: by name, from a folder, from memory."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+from mohone.api.settings import override
+from mohone.core.config import Plain, build
+from mohone.core.files import write_text
+from mohone.data import KnowledgeGraph, from_triples
+from mohone.data.knowledge_graph import SPLITS
+from mohone.experiment.configuration import absolute_paths, compose_plain
+from mohone.experiment.recipes import CONF
+
+
+def load(source: Any, *, valid: Any = None, test: Any = None, **settings: Any) -> KnowledgeGraph:
+    """Read a data set.
+
+    Args:
+        source: a name (`"umls"`, `"kinships"`, `"fb15k237"`, `"wn18rr"`); a folder that holds `train`,
+            `valid` and `test`; or triples of names: a list of them, an array `(n, 3)`, a data frame.
+        valid, test: of triples from memory, in the same form; if neither is given, a tenth each is drawn.
+        **settings: keys of the `dataset` group (`delimiter=","`) and `data_dir`; of triples from memory those
+            of `mohone.data.from_triples` (`name=`, `seed=`).
+
+    Raises:
+        DataError: it cannot be read, with file and line.
+    """
+    if not isinstance(source, str | Path):
+        return from_triples(source, valid, test, **settings)
+    named = [path.stem for path in (CONF / "dataset").glob("*.yaml") if path.stem != "folder"]
+    origin = (
+        [f"dataset={source}"] if source in named else ["dataset=folder", override("dataset.path", source)]
+    )
+    origin += [
+        override(key if key == "data_dir" else f"dataset.{key}", each) for key, each in settings.items()
+    ]
+    node = absolute_paths(compose_plain(origin), Path.cwd())["dataset"]
+    kg: KnowledgeGraph = build("dataset", node).load()
+    if source not in named:
+        origin[1] = override("dataset.path", node["path"])
+    return dataclasses.replace(kg, origin=tuple(origin))
+
+
+def written(kg: KnowledgeGraph, folder: Path, node: Plain) -> Plain:
+    """The node of the configuration that a data set is read again by; one from memory is written for it."""
+    if kg.origin:
+        return node
+    place = folder / "data"
+    for split in SPLITS:
+        lines = (
+            f"{kg.entities.names[h]}\t{kg.relations.names[r]}\t{kg.entities.names[t]}\n"
+            for h, r, t in getattr(kg, split).tolist()
+        )
+        write_text(place / f"{split}.txt", "".join(lines))
+    return {**node, "name": kg.name, "path": str(place)}

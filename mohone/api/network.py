@@ -1,0 +1,57 @@
+"""A network embedding as Python has it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from mohone.core.config import Plain
+from mohone.core.named_vectors import write_vectors
+from mohone.data import KnowledgeGraph
+from mohone.experiment.trained import TrainedJob
+from mohone.graph.network import Network
+
+
+class NetworkVectors:
+    """Where the entities lie in network space.
+
+    Args:
+        job: has a network embedding.
+    """
+
+    def __init__(self, job: TrainedJob) -> None:
+        self._job = job
+
+    @property
+    def kg(self) -> KnowledgeGraph:
+        """The data set."""
+        return self._job.kg
+
+    @property
+    def config(self) -> Plain:
+        """All settings."""
+        return self._job.runner.plan.config
+
+    @property
+    def key(self) -> str:
+        """Of all that the vectors depend on: their name in the store."""
+        return self._job.runner.keys["netemb"]
+
+    @property
+    def network(self) -> Network:
+        """The entities as an undirected network."""
+        return self._job.space.network
+
+    @property
+    def vectors(self) -> np.ndarray:
+        """`(n_entities, dim)` in the order of `kg.entities.names`."""
+        return self._job.network_vectors.numpy()
+
+    def export(self, file: str | Path) -> None:
+        """Write the vectors with their names: `.npz`, `.safetensors` or `.txt` (word2vec's text)."""
+        write_vectors(Path(file), self.kg.entities.names, self._job.network_vectors)
+
+    def __repr__(self) -> str:
+        n, dim = self.vectors.shape
+        return f"<{self.config['choices']['netemb']} of {self.kg.name}: {n:,} vectors of {dim} numbers>"

@@ -1,0 +1,113 @@
+"""From values of Python to the configuration of a job."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from mohone.api.choices import Choice
+from mohone.core.config import Plain, nearest
+from mohone.core.errors import ConfigError
+from mohone.data import KnowledgeGraph
+from mohone.experiment.configuration import GROUPS, NODES, VALUES, absolute_paths, compose_plain
+
+_GROUPS = (*GROUPS, "recipe", "experiment")
+_EVERYWHERE = ("seed", "store_dir", "sparse", "allocator", "progress", "trainer", "logger", "recipe")
+_OWN = {  # What each verb may set, besides what holds everywhere.
+    "kge_model": ("kge_model", "training", "pretrained", "callbacks"),
+    "netemb": ("netemb", "network"),
+    "infusion": ("infusion",),
+}
+
+
+def override(key: str, value: Any) -> str:
+    r"""A setting as a command line has it.
+
+    Example:
+        >>> override("dataset.path", "it's here"), override("seed", 3), override("netemb.scale", [1.0, None])
+        ("dataset.path='it\\'s here'", 'seed=3', 'netemb.scale=[1.0,null]')
+    """
+    return f"{key}={_word(value)}"
+
+
+def _word(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, str | Path):
+        escaped = re.sub(r"(\\*)('|$)", lambda found: found[1] * 2 + ("\\'" if found[2] else ""), str(value))
+        return f"'{escaped}'"
+    if isinstance(value, Mapping):
+        return "{" + ",".join(f"{key}:{_word(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, Iterable):
+        return "[" + ",".join(map(_word, value)) + "]"
+    if hasattr(value, "item"):  # Of NumPy or torch.
+        return _word(value.item())
+    raise ConfigError(f"A value must be one that YAML knows, but {value!r} is a {type(value).__name__}.")
+
+
+def configure(kg: KnowledgeGraph, choice: Choice, settings: Mapping[str, Any]) -> Plain:
+    """The configuration of a job on a data set with a choice of one group; the rest is the usual.
+
+    Args:
+        kg: the data set.
+        choice: of the group that settings without a group belong to.
+        settings: by full or short key, or by a key of the group's own, like `scale` of `netemb`.
+
+    Returns:
+        plain, with absolute paths.
+
+    Raises:
+        ConfigError: a setting that cannot be, or is another verb's.
+    """
+    others = [f"{group}=none" for group in ("netemb", "infusion") if group != choice.group]
+    first = [*(kg.origin or ("dataset=folder",)), *others, f"{choice.group}={_word(choice.name)}"]
+    named = {f"{choice.group}.{key}": value for key, value in choice.values.items()}
+    given, own = _sorted({**named, **settings}, choice.group)
+    first += [override(key, value) for key, value in given.items()]
+    if own:
+        config = compose_plain(first)
+        first += [override(_full(key, _OWN[choice.group], config), value) for key, value in own.items()]
+    return absolute_paths(compose_plain(first), Path.cwd())
+
+
+def _sorted(settings: Mapping[str, Any], group: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The settings with a place of their own, and those that are keys of this group or of a part of it."""
+    given: dict[str, Any] = {}
+    own: dict[str, Any] = {}
+    for key, value in settings.items():
+        top = key.lstrip("+~").partition(".")[0]
+        if key == "dim" and group != "infusion":
+            given[f"{group}.dim"] = value
+        elif top in (*_EVERYWHERE, *_OWN[group]):
+            given[key] = value
+        elif top in (*_GROUPS, *NODES, *VALUES):
+            raise ConfigError(
+                f"`{key}` must be given where it belongs, but {_VERBS[group]} has no use for it."
+            )
+        else:
+            own[key] = value
+    return given, own
+
+
+_VERBS = {"kge_model": "`fit`", "netemb": "`embed_network`", "infusion": "`infuse`"}
+
+
+def _full(key: str, groups: tuple[str, ...], config: Plain) -> str:
+    """The full key of one that stands in one of these groups, or in a part of one."""
+    known: dict[str, str] = {}
+    for group in groups:
+        node = config.get(group)
+        for name, value in node.items() if isinstance(node, dict) else ():
+            known.setdefault(name, f"{group}.{name}")
+            for inner in value if isinstance(value, dict) else ():
+                known.setdefault(inner, f"{group}.{name}.{inner}")
+    if key not in known:
+        names = [name for name in known if not name.startswith("_")]
+        raise ConfigError(f"`{key}` must be one of {nearest(key, names)}, but is none of them.")
+    return known[key]

@@ -1,0 +1,55 @@
+"""Readable labels beside names: read from a file, shown, and taken for the name where it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from mohone.core.errors import DataError
+from mohone.data.knowledge_graph import Vocabulary
+
+
+def read_labels(path: Path | None) -> dict[str, str]:
+    """The label of each name that a file of `NAME<TAB>LABEL` lines has; None: there are no labels.
+
+    Raises:
+        DataError: a missing file, or one that is not UTF-8.
+    """
+    if path is None:
+        return {}
+    if not path.is_file():
+        raise DataError(f"`--labels` must be a file, but {path} is none.")
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        raise DataError(f"`--labels` must be a file in UTF-8, but {path} is not: {error.reason}.") from None
+    return dict(line.split("\t", 1) for line in lines if "\t" in line)
+
+
+def find_name(option: str, name: str, vocabulary: Vocabulary, labels: Mapping[str, str]) -> int:
+    """The id of a name, or of the one name that has this label.
+
+    Args:
+        option: where it was given, for the message.
+        name: or label.
+        vocabulary: of the data set.
+        labels: by name.
+
+    Raises:
+        DataError: it is neither, or several have the label.
+
+    Example:
+        >>> find_name("--head", "Berlin", Vocabulary(["Q1", "Q64"]), {"Q64": "Berlin"})
+        1
+    """
+    if name in vocabulary.ids:
+        return vocabulary.ids[name]
+    found = [key for key, label in labels.items() if label == name and key in vocabulary.ids]
+    if len(found) > 1:
+        raise DataError(
+            f"`{option}` must be a name or one's own label, but {name!r} is that of {', '.join(found)}."
+        )
+    if not found:
+        kind = "a name or label" if labels else "a name"
+        raise DataError(f"`{option}` must be {kind} of the data set, but {name!r} is none.")
+    return vocabulary.ids[found[0]]

@@ -1,0 +1,116 @@
+"""A knowledge graph of triples that are in memory: a list, an array or a data frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from mohone.core.errors import DataError
+from mohone.data.knowledge_graph import SPLITS, KnowledgeGraph, build_knowledge_graph
+from mohone.data.reading import TripleFile
+from mohone.data.splitting import split_triples
+from mohone.data.triples import NamedTriple, NamedTriples
+
+_COLUMNS = ("head", "relation", "tail")
+
+
+def from_triples(
+    triples: Any,
+    valid: Any = None,
+    test: Any = None,
+    *,
+    name: str = "memory",
+    share: float = 0.1,
+    seed: int = 0,
+) -> KnowledgeGraph:
+    """Make the data set of triples in memory.
+
+    Args:
+        triples: those to train on; of valid and test, too, where these are not given. An iterable of
+            `(head, relation, tail)`, an array `(n, 3)` or a data frame of pandas or polars. A data frame's
+            columns are those named head, relation and tail, else it must have three. Names are text;
+            integers are taken as they are written (7 is "7").
+        valid, test: of the same kinds; both or neither.
+        name: how the data set is called in tables.
+        share: of each of valid and test, where they are drawn, as `split_triples` does.
+        seed: of the draw.
+
+    Raises:
+        DataError: what is no triple of three names, an empty split, or one of valid and test without the
+            other.
+
+    Example:
+        >>> kg = from_triples([("a", "r", "b")], valid=[("b", "r", "a")], test=[("a", "r", "a")])
+        >>> kg.entities.names, kg.train.tolist()
+        (('a', 'b'), [[0, 0, 1]])
+    """
+    if (valid is None) != (test is None):
+        given, missing = ("test", "valid") if valid is None else ("valid", "test")
+        raise DataError(f"`valid` and `test` must both be given, or neither, but {given} has no {missing}.")
+    if valid is None:
+        drawn = split_triples(named_triples(triples, "triples"), share, seed)
+        splits = {split: NamedTriples.of(each) for split, each in drawn.items()}
+    else:
+        given_as = dict(zip(SPLITS, (("triples", triples), ("valid", valid), ("test", test)), strict=True))
+        splits = {split: named_triples(each, label) for split, (label, each) in given_as.items()}
+    return build_knowledge_graph(name, {split: TripleFile(each, 0) for split, each in splits.items()})
+
+
+def named_triples(triples: Any, label: str = "triples") -> NamedTriples:
+    """Triples of any of these kinds, checked.
+
+    Args:
+        label: what they are called in messages.
+
+    Raises:
+        DataError: what is no triple of three names.
+    """
+    try:
+        return NamedTriples.of(map(_names, _rows(triples)))
+    except DataError as error:
+        raise DataError(f"`{label}`: {error}") from None
+
+
+def _rows(triples: Any) -> Iterable[Sequence[object]]:
+    """The rows of whatever it is."""
+    columns = getattr(triples, "columns", None)
+    if columns is not None:
+        return _frame_rows(triples, [str(each) for each in columns], list(columns))
+    shape = getattr(triples, "shape", None)
+    if shape is not None:
+        if len(shape) != 2 or shape[1] != 3:
+            raise DataError(f"an array must be (n, 3), but is {tuple(shape)}.")
+        rows: Iterable[Sequence[object]] = triples.tolist()
+        return rows
+    if isinstance(triples, str | bytes) or not isinstance(triples, Iterable):
+        raise DataError(
+            "there must be a list of (head, relation, tail), an array or a data frame, "
+            f"but there is a {type(triples).__name__}."
+        )
+    return triples
+
+
+def _frame_rows(frame: Any, names: list[str], labels: list[Any]) -> Iterable[Sequence[object]]:
+    if set(_COLUMNS) <= set(names):
+        labels = [labels[names.index(each)] for each in _COLUMNS]
+    elif len(names) != 3:
+        raise DataError(
+            f"a data frame must have the columns {', '.join(_COLUMNS)}, or three, but has {', '.join(names)}."
+        )
+    return zip(*(frame[label].to_list() for label in labels), strict=True)
+
+
+def _names(row: Any) -> NamedTriple:
+    if isinstance(row, str | bytes) or not hasattr(row, "__getitem__") or len(row) != 3:
+        raise DataError(f"a triple must be (head, relation, tail), but one is {row!r}.")
+    return _name(row[0], row), _name(row[1], row), _name(row[2], row)
+
+
+def _name(value: object, row: object) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if hasattr(value, "item") and getattr(value, "shape", None) == ():
+        return _name(value.item(), row)
+    raise DataError(f"a name must be text or an integer, but is {value!r} in {row!r}.")

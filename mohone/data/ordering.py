@@ -1,0 +1,113 @@
+"""From names as they were met to ids in sorted order, which no order of lines changes; and fingerprints."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mohone.core.errors import DataError
+from mohone.data.names import Codes, Names
+from mohone.data.triples import NamedTriple, NamedTriples
+
+Ids = NDArray[np.int64]
+_BLOCK = 1 << 18  # Triples written as text at once.
+
+
+@dataclass(frozen=True)
+class Order:
+    """Entities and relations of a pool of names, sorted by code points, which is by the bytes of UTF-8.
+
+    Attributes:
+        entities, relations: for each id the number in the pool.
+        entity_ids, relation_ids: for each number in the pool the id, where it has one.
+    """
+
+    names: Names
+    entities: Ids
+    relations: Ids
+    entity_ids: Ids
+    relation_ids: Ids
+
+    @classmethod
+    def of(cls, names: Names, codes: Iterable[Codes]) -> Order:
+        """The order of the entities and relations of `(n, 3)` triples of numbers in a pool."""
+        is_entity, is_relation = np.zeros(len(names), bool), np.zeros(len(names), bool)
+        for each in codes:
+            is_entity[each[:, 0]] = is_entity[each[:, 2]] = is_relation[each[:, 1]] = True
+        order = sorted_numbers(names)
+        entities, relations = order[is_entity[order]], order[is_relation[order]]
+        return cls(
+            names, entities, relations, _inverse(entities, len(names)), _inverse(relations, len(names))
+        )
+
+    def encode(self, codes: Codes) -> Ids:
+        """The unique triples of ids, sorted: `(n, 3)`.
+
+        Raises:
+            DataError: more entities and relations than fit in 64 bits, three to a triple.
+        """
+        n_entities, n_relations = len(self.entities), len(self.relations)
+        if n_entities**2 * n_relations >= 1 << 63:
+            raise DataError(
+                f"Entities squared times relations must be below 2^63, but there are {n_entities:,} and "
+                f"{n_relations:,}."
+            )
+        queries = self.entity_ids[codes[:, 0]] * n_relations + self.relation_ids[codes[:, 1]]
+        return _decode(queries * n_entities + self.entity_ids[codes[:, 2]], n_entities, n_relations)
+
+    def digest(self, triples: Ids) -> str:
+        """sha256 of the sorted lines of unique triples of ids, sorted."""
+        digest, triples = hashlib.sha256(), self._as_lines(triples)
+        for first in range(0, len(triples), _BLOCK):
+            head, relation, tail = triples[first : first + _BLOCK].T
+            lines = np.stack([self.entities[head], self.relations[relation], self.entities[tail]], 1)
+            digest.update(self.names.text(lines))
+        return digest.hexdigest()
+
+    def _as_lines(self, triples: Ids) -> Ids:
+        """The triples in the order of their lines, which differs only where a name has a letter below tab."""
+        used = self.names.bytes[: self.names.starts[len(self.names)]]
+        if not (used < ord("\t")).any():
+            return triples
+        before_tab = _inverse(sorted_numbers(self.names, "\t"), len(self.names))
+        head, relation, tail = triples.T
+        keys = (tail, before_tab[self.relations[relation]], before_tab[self.entities[head]])
+        return triples[np.lexsort(keys)]
+
+
+def sorted_numbers(names: Names, ending: str = "") -> Ids:
+    """The numbers of the names in the order of code points of the names with `ending`."""
+    texts = [name + ending for name in names.tuple] if ending else names.tuple
+    return np.fromiter(sorted(range(len(texts)), key=texts.__getitem__), np.int64, len(texts))
+
+
+def fingerprint(triples: Iterable[NamedTriple]) -> str:
+    """sha256 of the sorted unique lines: what `LC_ALL=C sort -u FILE | sha256sum` prints.
+
+    Example:
+        >>> fingerprint([("a", "r", "b"), ("a", "r", "b")])[:8] == fingerprint([("a", "r", "b")])[:8]
+        True
+    """
+    read = NamedTriples.of(triples)
+    order = Order.of(read.names, [read.codes])
+    return order.digest(order.encode(read.codes))
+
+
+def _decode(keys: Ids, n_entities: int, n_relations: int) -> Ids:
+    """Unique triples, sorted, of one number each; sorts the numbers in place."""
+    keys.sort()
+    keys = keys[np.diff(keys, prepend=-1) > 0]
+    out = np.empty((len(keys), 3), np.int64)
+    queries, out[:, 2] = np.divmod(keys, max(1, n_entities))
+    out[:, 0], out[:, 1] = np.divmod(queries, max(1, n_relations))
+    return out
+
+
+def _inverse(numbers: Ids, size: int) -> Ids:
+    out = np.zeros(size, np.int64)
+    out[numbers] = np.arange(len(numbers))
+    return out

@@ -1,0 +1,92 @@
+"""Files of queries: triples of which one part is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from mohone.core.errors import DataError
+from mohone.data.knowledge_graph import KnowledgeGraph
+from mohone.data.reading import FIELDS
+
+ASKED = -1  # Stands for what is asked for in a triple of ids.
+ASKED_SIGNS = ("", "?")
+_PARTS = ("head", "relation", "tail")
+
+
+class QueryLines(NamedTuple):
+    """Queries and the lines that they stand in, from 1: `(n, 3)` ids, `ASKED` for one of them, and `(n,)`."""
+
+    triples: Tensor
+    lines: list[int]
+
+
+def asked_part(triple: tuple[int, int, int]) -> str:
+    """What a query asks for: `head`, `relation` or `tail`.
+
+    Example:
+        >>> asked_part((3, ASKED, 4))
+        'relation'
+    """
+    return _PARTS[triple.index(ASKED)]
+
+
+def read_queries(path: Path, kg: KnowledgeGraph, size: int = 4096) -> Iterator[QueryLines]:
+    """Read `head<TAB>relation<TAB>tail` lines of which one field is empty or `?`, batch by batch.
+
+    Names are those of the data set, byte for byte; one that is called `?` cannot be asked about. Blank lines
+    are skipped.
+
+    Args:
+        path: of the file.
+        kg: has the names.
+        size: of a batch; no more lines than that are held.
+
+    Raises:
+        DataError: a missing file; a line that is no query, with its number.
+    """
+    triples: list[tuple[int, int, int]] = []
+    lines: list[int] = []
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                if not line.strip(b" \r\n"):
+                    continue
+                triples.append(_query(path, number, line, kg))
+                lines.append(number)
+                if len(triples) == size:
+                    yield QueryLines(torch.tensor(triples), lines)
+                    triples, lines = [], []
+    except OSError as error:
+        raise DataError(f"{path} must be a file of queries, but: {error.strerror}.") from None
+    if triples:
+        yield QueryLines(torch.tensor(triples), lines)
+
+
+def _query(path: Path, number: int, line: bytes, kg: KnowledgeGraph) -> tuple[int, int, int]:
+    text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+    try:
+        fields = text.decode("utf-8").removesuffix("\n").removesuffix("\r").split("\t")
+    except UnicodeDecodeError:
+        raise DataError(f"{path}, line {number}: the text must be UTF-8, but is not.") from None
+    n_asked = sum(field in ASKED_SIGNS for field in fields)
+    if len(fields) != len(FIELDS) or n_asked != 1:
+        raise DataError(
+            f"{path}, line {number}: a query must have 3 fields (head, relation, tail, tab-separated), one "
+            f"of them empty or `?`, but has {len(fields)}, {n_asked} of them so."
+        )
+    head, relation, tail = (
+        ASKED if field in ASKED_SIGNS else vocabulary.ids.get(field, ASKED - 1)
+        for field, vocabulary in zip(fields, (kg.entities, kg.relations, kg.entities), strict=True)
+    )
+    if ASKED - 1 in (head, relation, tail):
+        unknown = (head, relation, tail).index(ASKED - 1)
+        raise DataError(
+            f"{path}, line {number}: the {_PARTS[unknown]} must be a name of the data set, but "
+            f"{fields[unknown]!r} is none."
+        )
+    return head, relation, tail

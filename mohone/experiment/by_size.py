@@ -1,0 +1,201 @@
+"""Settings that follow the size of a data set: what `auto` stands for, once the data have been read.
+
+The rules were found on validation with data sets of 104 to 40,943 entities (`docs/choices.md` says which,
+and how near they come to a search); none knows the data that it is used on.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mohone.core.config import CHOICES, Plain
+from mohone.core.errors import ConfigError
+from mohone.data import KnowledgeGraph
+from mohone.experiment.recipes import family_of
+
+AUTO = "auto"
+OBJECTIVE = "one_vs_all"  # What the rules are for.
+_GROUPS = ("kge_model", "training")
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large a data set is.
+
+    Attributes:
+        n_entities: of all splits.
+        n_relations: of all splits.
+        n_train: training triples.
+    """
+
+    n_entities: int
+    n_relations: int
+    n_train: int
+
+    @classmethod
+    def of(cls, kg: KnowledgeGraph) -> Size:
+        """The size of a data set."""
+        return cls(kg.n_entities, kg.n_relations, len(kg.train))
+
+    @property
+    def density(self) -> float:
+        """Training triples for each entity."""
+        return self.n_train / max(1, self.n_entities)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.n_entities:,} entities, {self.n_relations:,} relations, {self.n_train:,} training triples"
+        )
+
+
+USUAL = Size(10_000, 100, 100_000)  # To check a configuration before its data are read.
+Rule = Callable[[Size], Any]
+
+
+def _between(low: float, value: float, high: float) -> float:
+    return max(low, min(value, high))
+
+
+def _two_digits(value: float) -> float:
+    return float(f"{value:.2g}")
+
+
+def _n_candidates(size: Size) -> int | None:
+    """All entities, until scores of all of them cost more than they teach."""
+    return None if size.n_entities <= 20_000 else 4096
+
+
+def _batch_size(size: Size) -> int:
+    """A power of two, for 100 steps an epoch or more."""
+    return int(2 ** round(math.log2(_between(128, size.n_train / 100, 512))))
+
+
+def _max_epochs(size: Size) -> int:
+    """Half as many for four times as many triples."""
+    return round(_between(10, 30 * math.sqrt(30_000 / max(1, size.n_train)), 60))
+
+
+def _validate_every(size: Size) -> int:
+    return max(1, _max_epochs(size) // 6)
+
+
+def _n3(size: Size) -> float:
+    """More entities want shorter vectors: 0.005 for a hundred, 0.05 for 15,000."""
+    return _two_digits(0.005 * _between(1, size.n_entities / 100, 400) ** 0.45)
+
+
+def _dura(size: Size) -> float:
+    return _n3(size)
+
+
+def _dropout(size: Size) -> float:
+    """The fewer triples an entity has, the less is learned by heart."""
+    return 0.4 if size.density < 5 else 0.1
+
+
+def _always(value: float) -> Rule:
+    return lambda _: value
+
+
+_COMMON: dict[str, Rule] = {
+    "training.objective.n_candidates": _n_candidates,
+    "training.fit.batch_size": _batch_size,
+    "training.fit.max_epochs": _max_epochs,
+    "training.fit.validate_every": _validate_every,
+}
+_LR, _N3, _DURA, _DROPOUT = (
+    f"training.{key}" for key in ("optimizer.lr", "objective.n3", "objective.dura", "objective.dropout")
+)
+RULES: dict[str, dict[str, Rule]] = {
+    "bilinear": {**_COMMON, _LR: _always(0.1), _N3: _n3},
+    "rescal": {**_COMMON, _LR: _always(0.1), _DURA: _dura},
+    "translational": {**_COMMON, _LR: _always(2e-3), _DROPOUT: _dropout},
+}
+
+
+def settle(config: Plain, size: Size) -> tuple[Plain, Plain]:
+    """Put in the place of each `auto` what its rule says for a size.
+
+    Args:
+        config: plain and resolved.
+        size: of the data set.
+
+    Returns:
+        the configuration without `auto`, and what was chosen, by full key; empty if nothing was `auto`.
+
+    Raises:
+        ConfigError: an `auto` that has no rule.
+
+    Example:
+        >>> chosen = {"training": "one_vs_all", "kge_model": "complex"}
+        >>> config = {"choices": chosen, "training": {"fit": {"batch_size": "auto", "patience": 3}}}
+        >>> settled, chosen = settle(config, Size(135, 46, 5216))
+        >>> settled["training"], chosen
+        ({'fit': {'batch_size': 128, 'patience': 3}}, {'training.fit.batch_size': 128})
+    """
+    keys = [key for group in _GROUPS for key in _auto_keys(config.get(group), group)]
+    if not keys:
+        return config, {}
+    settled, rules = copy.deepcopy(config), _rules(config)
+    chosen = {}
+    for key in keys:
+        if key not in rules:
+            raise ConfigError(_no_rule(key, config, rules))
+        *path, name = key.split(".")
+        node = settled
+        for part in path:
+            node = node[part]
+        chosen[key] = node[name] = rules[key](size)
+    return settled, chosen
+
+
+def has_auto(config: Plain) -> bool:
+    """Is there a value that waits for the data?"""
+    return any(True for group in _GROUPS for _ in _auto_keys(config.get(group), group))
+
+
+def in_words(chosen: Plain, size: Size) -> str:
+    """What was chosen for which size.
+
+    Example:
+        >>> print(in_words({"training.optimizer.lr": 0.1}, Size(4, 1, 3)))
+        by the size of the data (4 entities, 1 relations, 3 training triples), not tuned to them: lr 0.1
+    """
+    values = ", ".join(f"{key.rpartition('.')[2]} {_shown(value)}" for key, value in chosen.items())
+    return f"by the size of the data ({size}), not tuned to them: {values}"
+
+
+def _shown(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else "none" if value is None else str(value)
+
+
+def _auto_keys(node: Any, path: str) -> Iterator[str]:
+    """The full keys below a node whose value is `auto`."""
+    if isinstance(node, Mapping):
+        for key, value in node.items():
+            yield from _auto_keys(value, f"{path}.{key}")
+    elif node == AUTO:
+        yield path
+
+
+def _rules(config: Plain) -> dict[str, Rule]:
+    """Those for the model and the objective; none: nothing may be `auto`."""
+    choices = config.get(CHOICES, {})
+    if choices.get("training") != OBJECTIVE:
+        return {}
+    return RULES.get(family_of(str(choices.get("kge_model"))), {})
+
+
+def _no_rule(key: str, config: Plain, rules: Mapping[str, Rule]) -> str:
+    if rules:
+        names = ", ".join(rules)
+        return f"`{key}` must be given, for `auto` is known for {names} alone, but is auto."
+    choices = config.get(CHOICES, {})
+    return (
+        f"`{key}` must be given, for `auto` is known for training={OBJECTIVE} and models of the package, "
+        f"but is auto with training={choices.get('training')} and kge_model={choices.get('kge_model')}."
+    )

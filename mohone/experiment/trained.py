@@ -1,0 +1,138 @@
+"""A job's models as its stages left them in the store, and how good they are on test."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from torch import Tensor
+
+from mohone.core.config import Plain
+from mohone.data import KnowledgeGraph
+from mohone.evaluation.link_prediction import LinkPrediction
+from mohone.evaluation.metrics import by_relation, report, summarize
+from mohone.evaluation.ranks import Ranks
+from mohone.evaluation.significance import compare
+from mohone.evaluation.unlinked import reported_settings
+from mohone.experiment.stages.runner import Runner
+from mohone.infusion import NetworkSpace
+from mohone.kge import KGEModel
+
+
+class Figures(NamedTuple):
+    """Ranks of the test triples by model and setting, the report on them, and the seconds it all took."""
+
+    ranks: dict[str, dict[str, Ranks]]
+    report: Plain
+    seconds: float
+
+
+@dataclass(frozen=True)
+class TrainedJob:
+    """A job's data set and what its stages made; a stage that the store lacks is trained when asked for.
+
+    Attributes:
+        runner: of the job's stages.
+    """
+
+    runner: Runner
+
+    @property
+    def kg(self) -> KnowledgeGraph:
+        """The data set."""
+        return self.runner.kg
+
+    @property
+    def is_infused(self) -> bool:
+        """Has it an infusion, whatever validation chose?"""
+        return self.runner.plan.has_infusion
+
+    @property
+    def has_network(self) -> bool:
+        """Has it a network embedding?"""
+        return self.runner.plan.embedding is not None
+
+    @cached_property
+    def baseline(self) -> KGEModel:
+        """The model before the infusion."""
+        model: KGEModel = self.runner.read(self.runner.baseline)
+        return model
+
+    @cached_property
+    def model(self) -> KGEModel:
+        """What the job came to: the infused model, or the baseline where there was no infusion."""
+        if not self.is_infused:
+            return self.baseline
+        model: KGEModel = self.runner.read(self.runner.infusion)
+        return model
+
+    @cached_property
+    def space(self) -> NetworkSpace:
+        """The network, and where its embedding puts the entities."""
+        space: NetworkSpace = self.runner.read(self.runner.network)
+        return space
+
+    @property
+    def network_vectors(self) -> Tensor:
+        """The network embedding: `(n_entities, dim)`."""
+        return self.space.vectors
+
+    def why(self, side: str, query: tuple[int, int], answer: int) -> list[str]:
+        """What spoke for an answer of `model`, in sentences; none where its infusion cannot say.
+
+        Args:
+            side: `tail` or `head`, what is asked for.
+            query: the known entity and the relation.
+            answer: an entity.
+        """
+        infusion = self.runner.plan.infusion
+        if infusion is None or not self.is_infused:
+            return []
+        return infusion.why(self.model, self.kg, side, query, answer)
+
+    @property
+    def report(self) -> Plain:
+        """What results have of test: `baseline`, `infused`, `significance`, and `parts`."""
+        return self.figures.report
+
+    @cached_property
+    def figures(self) -> Figures:
+        """The test triples ranked by each model, and the two compared if there are two."""
+        models, parts = {"baseline": self.baseline}, {}
+        infusion = self.runner.plan.infusion
+        if infusion is not None and self.is_infused:
+            models["infused"] = self.model
+            parts = infusion.parts(self.model)
+        return _figures(self.kg, models, parts)
+
+
+def _figures(kg: KnowledgeGraph, models: dict[str, KGEModel], parts: dict[str, KGEModel]) -> Figures:
+    start = time.perf_counter()
+    test = LinkPrediction(kg, "test", reported_settings(kg))
+    ranks = {name: test.ranks(model, f"test, {name}") for name, model in models.items()}
+    out: Plain = {"baseline": None, "infused": None, "significance": None}
+    for name, each in ranks.items():
+        out[name] = report(each, kg.test, kg)
+        out[name]["numbers_per_entity"] = models[name].numbers_per_entity
+        out[name]["filtered"]["relations"] = by_relation(each["filtered"], kg.test, kg)
+    if "infused" in ranks:
+        out["significance"] = _compare(ranks["baseline"], ranks["infused"])
+    if parts:
+        out["parts"] = {name: _part(test, part, ranks, name) for name, part in parts.items()}
+    return Figures(ranks, out, time.perf_counter() - start)
+
+
+def _part(test: LinkPrediction, model: KGEModel, ranks: dict[str, dict[str, Ranks]], name: str) -> Plain:
+    """The figures of a model between baseline and infused: its gain, and the infused one's beyond it."""
+    own = test.ranks(model, f"test, {name} alone")
+    return {
+        "figures": {setting: summarize(each) for setting, each in own.items()},
+        "gain": _compare(ranks["baseline"], own),
+        "beyond": _compare(own, ranks["infused"]),
+    }
+
+
+def _compare(before: dict[str, Ranks], after: dict[str, Ranks]) -> Plain:
+    return {setting: compare(before[setting], after[setting]) for setting in before}

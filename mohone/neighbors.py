@@ -1,0 +1,60 @@
+"""`python -m mohone.neighbors JOB NAME`: who is nearest before and after the infusion, and in the network."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from mohone.core.errors import MohoneError, require_int
+from mohone.core.terminal import prepare_terminal
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command line; the exit code is 1 if there is nothing to show."""
+    prepare_terminal()
+    parser = argparse.ArgumentParser(prog="python -m mohone.neighbors", description=__doc__)
+    parser.add_argument("job", type=Path, metavar="JOB", help="the folder of a job that has ended")
+    parser.add_argument("name", metavar="NAME", help="an entity's name, or its label")
+    parser.add_argument("--top", type=int, default=10, metavar="N", help="neighbours; 10 if not given")
+    parser.add_argument("--metric", choices=("cosine", "euclidean"), default="cosine")
+    parser.add_argument("--labels", type=Path, metavar="FILE", help="readable ones: NAME<TAB>LABEL lines")
+    given = parser.parse_args(arguments)
+    logging.basicConfig(level=logging.WARNING, format="%(message)s")
+    try:
+        require_int("--top", given.top, 1)
+        for row in _rows(given):
+            print("\t".join(row))
+    except (MohoneError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+def _rows(given: argparse.Namespace) -> list[Sequence[str]]:
+    # Torch and Lightning take seconds: help and typos should not.
+    from mohone.data.labels import find_name, read_labels
+    from mohone.experiment.finished import open_job
+    from mohone.experiment.neighborhoods import neighborhoods, spaces_of
+
+    labels = read_labels(given.labels)
+    job = open_job(given.job)
+    entity = find_name("NAME", given.name, job.kg.entities, labels)
+    found = neighborhoods(spaces_of(job), entity, given.top, given.metric)
+    columns = []
+    for kind, near in found.items():
+        names = [_shown(job.kg.entities.names[i], labels) for i in near.rows.tolist()]
+        blank = [""] * (given.top - len(names))
+        columns.append([kind, *names, *blank])
+        columns.append([given.metric, *(f"{x:.3f}" for x in near.closeness.tolist()), *blank])
+    return [row for row in zip(*columns, strict=True) if any(row)]
+
+
+def _shown(name: str, labels: Mapping[str, str]) -> str:
+    return f"{name} ({labels[name]})" if name in labels else name
+
+
+if __name__ == "__main__":
+    sys.exit(main())

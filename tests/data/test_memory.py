@@ -1,0 +1,119 @@
+"""Triples in memory, of any kind that people have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from mohone.core.errors import DataError
+from mohone.data import KnowledgeGraph, from_triples
+from tests.helpers.graphs import BASE, kg_of
+
+TRAIN, VALID, TEST = ([tuple(line.split()) for line in BASE[split]] for split in BASE)
+
+
+def assert_same(one: KnowledgeGraph, other: KnowledgeGraph) -> None:
+    assert one.fingerprint == other.fingerprint
+    assert one.entities.names == other.entities.names
+    assert one.relations.names == other.relations.names
+    assert all(torch.equal(getattr(one, split), getattr(other, split)) for split in BASE)
+
+
+class Series(list[str]):
+    def to_list(self) -> list[str]:
+        return list(self)
+
+
+class Frame:
+    """What pandas and polars have in common."""
+
+    def __init__(self, columns: dict[str, list[str]]) -> None:
+        self.columns = list(columns)
+        self.data = columns
+
+    def __getitem__(self, column: str) -> Series:
+        return Series(self.data[column])
+
+
+def columns(triples: list[tuple[str, ...]], *names: str) -> dict[str, list[str]]:
+    return {name: list(values) for name, values in zip(names, zip(*triples, strict=True), strict=True)}
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [list, iter, np.array, lambda t: np.array(t, object), lambda t: [np.array(x) for x in t]],
+    ids=["list", "generator", "array", "objects", "arrays"],
+)
+def test_lists_and_arrays_make_the_graph_of_the_files(kind: Any) -> None:
+    assert_same(from_triples(kind(TRAIN), kind(VALID), kind(TEST)), kg_of(BASE))
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "stub"])
+def test_data_frames_make_the_graph_of_the_files(library: str) -> None:
+    make = Frame if library == "stub" else pytest.importorskip(library).DataFrame
+    frames = [make(columns(part, "a", "b", "c")) for part in (TRAIN, VALID, TEST)]
+    assert_same(from_triples(*frames), kg_of(BASE))
+    named = make(columns([(*t, t[0]) for t in TRAIN], "tail", "x", "head", "relation"))
+    kg = from_triples(named, VALID, TEST)
+    swapped = [(t[2], t[0], t[0]) for t in TRAIN]
+    assert_same(kg, from_triples(swapped, VALID, TEST))
+
+
+def test_integers_are_names() -> None:
+    ids = np.array([[7, 0, 12], [12, 0, 7]])
+    for given in (ids, ids.tolist(), torch.from_numpy(ids)):
+        assert from_triples(given, [(7, 0, 7)], [(12, 0, 12)]).entities.names == ("12", "7")
+
+
+def test_without_splits_they_are_drawn_by_seed() -> None:
+    triples = [(f"e{i}", "r", f"e{(i * k) % 40}") for i in range(40) for k in (3, 7, 11)]
+    kg = from_triples(triples, seed=3, share=0.2)
+    again = from_triples(reversed(triples), seed=3, share=0.2)
+    assert_same(kg, again)
+    assert kg.seen_entities.all()
+    assert len(kg.valid) == len(kg.test) == round(0.2 * len(set(triples)))
+    assert from_triples(triples, seed=4, share=0.2).fingerprint != kg.fingerprint
+
+
+def test_names_are_kept_as_they_are() -> None:
+    names = [" a", "a ", "A", "\ufeffa", "a\r", "\x00", "'a'", '"', "01", "1", "\u6771"]
+    kg = from_triples([(name, "r\r", name) for name in names], [(names[0], "r\r", "1")], [("1", "r\r", "1")])
+    assert kg.entities.names == tuple(sorted(names))
+    assert kg.relations.names == ("r\r",)
+
+
+@pytest.mark.parametrize(
+    ("triples", "message"),
+    [
+        ([("a", "r", "b"), ("a", "r")], r"`triples`: a triple must be \(head, relation, tail\), but one is"),
+        (
+            [("a", "r", "b"), ("", "r", "b")],
+            r"Triple 2 must hold three names, none empty .* is \('', 'r', 'b'",
+        ),
+        ([("a", "r", "b\nc")], "or with a tab or an end of line"),
+        ([("a", "r", "b\tc")], "Triple 1 must hold three names"),
+        ([("a", "r", "\ud800")], "Triple 1 must hold text"),
+        ([("a", "r", 0.5)], r"a name must be text or an integer, but is 0.5 in \('a', 'r', 0.5\)"),
+        ([("a", "r", None)], "a name must be text or an integer, but is None"),
+        (["arb"], "a triple must be"),
+        ("a\tr\tb", "there must be a list .* but there is a str"),
+        (7, "there must be a list .* but there is a int"),
+        (np.zeros((3, 2)), r"an array must be \(n, 3\), but is \(3, 2\)"),
+        (
+            Frame({"a": ["b"], "c": ["d"]}),
+            "must have the columns head, relation, tail, or three, but has a, c",
+        ),
+        ([], "The train split of memory must hold triples, but is empty"),
+    ],
+)
+def test_what_is_no_triple_is_refused_in_a_sentence(triples: Any, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        from_triples(triples, VALID, TEST)
+
+
+def test_valid_and_test_come_together() -> None:
+    with pytest.raises(DataError, match="both be given, or neither, but valid has no test"):
+        from_triples(TRAIN, valid=VALID)

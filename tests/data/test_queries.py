@@ -1,0 +1,50 @@
+"""Files of queries and of labels."""
+
+from pathlib import Path
+
+import pytest
+
+from mohone.core.errors import DataError
+from mohone.data import KnowledgeGraph
+from mohone.data.labels import find_name, read_labels
+from mohone.data.queries import ASKED, read_queries
+
+
+def test_queries_come_in_batches_with_their_lines(base: KnowledgeGraph, tmp_path: Path) -> None:
+    file = tmp_path / "q.tsv"
+    file.write_bytes(b"\xef\xbb\xbfa\tr\t\r\n\n?\ts\tb\na\t?\td\n")
+    batches = list(read_queries(file, base, size=2))
+    assert [batch.triples.tolist() for batch in batches] == [[[0, 0, ASKED], [ASKED, 1, 1]], [[0, ASKED, 3]]]
+    assert [batch.lines for batch in batches] == [[1, 3], [4]]
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        (b"a\tr\n", "a query must have 3 fields"),
+        (b"a\tr\tb\n", "but has 3, 0 of them so"),
+        (b"?\tr\t\n", "but has 3, 2 of them so"),
+        (b"x\tr\t?\n", "the head must be a name of the data set, but 'x' is none"),
+        (b"a\tx\t?\n", "the relation must be a name of the data set, but 'x' is none"),
+        (b"a\tr\xff\t?\n", "the text must be UTF-8"),
+    ],
+)
+def test_what_is_no_query_is_named_by_line(
+    base: KnowledgeGraph, tmp_path: Path, line: bytes, sentence: str
+) -> None:
+    file = tmp_path / "q.tsv"
+    file.write_bytes(b"a\tr\t?\n" + line)
+    with pytest.raises(DataError, match=f"q.tsv, line 2: .*{sentence}"):
+        list(read_queries(file, base))
+
+
+def test_a_label_stands_for_its_name_if_it_is_one_names_own(base: KnowledgeGraph, tmp_path: Path) -> None:
+    file = tmp_path / "labels.tsv"
+    file.write_text("a\tAnna\nb\tBert\nc\tBert\nd\ta\nz\tZoe\nno label\n", encoding="utf-8")
+    labels = read_labels(file)
+    assert find_name("--head", "Anna", base.entities, labels) == 0
+    assert find_name("--head", "a", base.entities, labels) == 0  # A name comes before a label.
+    for name, sentence in (("Bert", "is that of b, c"), ("Zoe", "is none"), ("x", "a name or label")):
+        with pytest.raises(DataError, match=sentence):
+            find_name("--head", name, base.entities, labels)
+    assert read_labels(None) == {}
