@@ -26,7 +26,7 @@ BASELINE = ["netemb=none", *[setting for setting in TINY if "netemb" not in sett
         (["dim=0"], "`dim` must be an integer >= 1, but is 0."),
         (["netemb=node2vec", "netemb.p=0"], "`netemb.p` must be > 0, but is 0."),
         (["netemb.objective=some"], "`netemb.objective` must be one of auto, exact, sampled, but is 'some'."),
-        (["graph.weighting=sum"], "`network.weighting` must be one of binary, count, but is 'sum'."),
+        (["graph.weighting=sum"], "`network.weighting` must be one of binary, count, weight, but is 'sum'."),
         (["sparse=scipy"], "`sparse` must be one of torch, torch_sparse, but is 'scipy'."),
         (["netemb.dim=0"], "`netemb.dim` must be an integer >= 1, but is 0."),
         (["infusion.beta=-1"], "`infusion.beta` must be >= 0, but is -1."),

@@ -53,7 +53,10 @@ def test_triples_and_the_order_of_lines_give_the_same(edges: Path, tmp_path: Pat
         ),
         (["--export", "o.npz", "netemb.dimm=3"], "dimm"),
         (["--export", "o.npz", "netemb.scale=[]"], "`netemb.scale` must have a value, but is empty."),
-        (["--export", "o.npz", "graph.weighting=sum"], "`network.weighting` must be one of binary, count"),
+        (
+            ["--export", "o.npz", "graph.weighting=sum"],
+            "`network.weighting` must be one of binary, count, weight",
+        ),
         (["--export", "o.npz", "sparse=scipy"], "`sparse` must be one of torch, torch_sparse"),
     ],
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import torch
@@ -80,7 +80,8 @@ class KnowledgeGraph:
 
     Attributes:
         train, valid, test: `(n, 3)` int64 of head, relation, tail; unique and sorted.
-        fingerprint: sha256 over the sorted lines of each split.
+        fingerprint: sha256 over the sorted lines of each split, and over the weights where there are some.
+        weights: `(n_train,)` float32, how much each training triple counts, > 0; None: all the same.
         origin: the settings of a configuration that it is read again by; empty: it came from memory.
     """
 
@@ -92,7 +93,25 @@ class KnowledgeGraph:
     test: Tensor
     fingerprint: str
     report: LoadReport
+    weights: Tensor | None = None
     origin: tuple[str, ...] = ()
+
+    def weighted(self, weights: Tensor) -> KnowledgeGraph:
+        """The same triples with a weight for each row of `train`; its fingerprint is another.
+
+        Raises:
+            DataError: weights that are not one positive, finite number a triple.
+        """
+        weights = weights.float()
+        if weights.shape != self.train.shape[:1]:
+            raise DataError(
+                f"There must be a weight for each of {len(self.train):,} training triples, but there are "
+                f"{weights.numel():,}."
+            )
+        if not bool(((weights > 0) & weights.isfinite()).all()):
+            raise DataError("Weights of triples must be finite and > 0, but not all are.")
+        digest = hashlib.sha256(self.fingerprint.encode() + weights.numpy().tobytes()).hexdigest()
+        return replace(self, weights=weights, fingerprint=digest, origin=())
 
     def __repr__(self) -> str:
         sizes = " + ".join(f"{len(getattr(self, split)):,}" for split in SPLITS)
@@ -128,6 +147,21 @@ class KnowledgeGraph:
     def unseen_relations(self) -> frozenset[int]:
         """Those that no training triple has: of their types nothing is known."""
         return frozenset((~mask_of(self.train[:, 1], self.n_relations)).nonzero().flatten().tolist())
+
+    @cached_property
+    def relative_weights(self) -> Tensor | None:
+        """`(n_train,)` float32 of mean 1: how much each training triple counts; None: all the same."""
+        if self.weights is None or not len(self.weights) or bool((self.weights == self.weights[0]).all()):
+            return None
+        return (self.weights.double() / self.weights.double().mean()).float()
+
+    def answer_weights(self, side: str) -> Tensor | None:
+        """The relative weight of each of the `members` of `answers(side, "train")`; None: all the same."""
+        if self.relative_weights is None:
+            return None
+        keys = query_keys(self.train, side, self.n_relations)
+        order = (keys * max(1, self.n_entities) + self.train[:, answer_column(side)]).argsort()
+        return self.relative_weights[order]
 
     def answers(self, side: str, *splits: str) -> GroupIndex:
         """The known answers on `side` of each query in these splits, by `query_keys`."""

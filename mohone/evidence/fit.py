@@ -93,7 +93,8 @@ def fit_evidence(
 def hold_out(kg: KnowledgeGraph, seed: int) -> KnowledgeGraph:
     """The data set with a twentieth of its training triples, by their ids and the seed, for validation."""
     held = torch.from_numpy(folds_of(kg.train, _HELD_OUT, seed + 1) == 0)
-    return replace(kg, train=kg.train[~held], valid=kg.train[held])
+    weights = None if kg.weights is None else kg.weights[~held]
+    return replace(kg, train=kg.train[~held], valid=kg.train[held], weights=weights)
 
 
 def _learn(experts: Sequence[Expert], kg: KnowledgeGraph, neighbors: Neighbors | None, seed: int) -> None:

@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from mohone.core.errors import require_choice
+from mohone.core.errors import ConfigError, require_choice
 
-WEIGHTINGS = ("binary", "count")
+WEIGHTINGS = ("binary", "count", "weight")
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,34 @@ class Network:
     weight: Tensor | None = None
 
     @classmethod
-    def from_triples(cls, triples: Tensor, n_nodes: int, weighting: str = "binary") -> Network:
-        """Forget relations and directions of `(n, 3)` triples (the paper, section 3.3)."""
-        return cls.from_edges(triples[:, 0], triples[:, 2], n_nodes, weighting)
+    def from_triples(
+        cls, triples: Tensor, n_nodes: int, weighting: str = "binary", weights: Tensor | None = None
+    ) -> Network:
+        """Forget relations and directions of `(n, 3)` triples (the paper, section 3.3).
+
+        Args:
+            triples: of ids.
+            n_nodes: ids lie in `[0, n_nodes)`.
+            weighting: `binary`: two nodes are linked or not; `count`: by how many triples; `weight`: by the
+                sum of their weights.
+            weights: `(n,)` of the triples, > 0; only `weight` looks at them.
+
+        Raises:
+            ConfigError: another weighting; `weight` without weights.
+        """
+        check_weighting(weighting, weights)
+        used = weights if weighting == "weight" else None
+        return cls.from_edges(triples[:, 0], triples[:, 2], n_nodes, weighting, used)
 
     @classmethod
-    def from_edges(cls, head: Tensor, tail: Tensor, n_nodes: int, weighting: str = "binary") -> Network:
+    def from_edges(
+        cls,
+        head: Tensor,
+        tail: Tensor,
+        n_nodes: int,
+        weighting: str = "binary",
+        weights: Tensor | None = None,
+    ) -> Network:
         """Forget the directions of edges; self loops are left out.
 
         Args:
@@ -49,16 +71,21 @@ class Network:
             n_nodes: numbers lie in `[0, n_nodes)`.
             weighting: `binary`: two nodes are linked or not; `count`: by how many of the edges, in
                 whatever direction.
+            weights: `(n,)` > 0 of the edges; two nodes are linked by the sum of theirs, whatever `weighting`.
 
         Raises:
-            ConfigError: another weighting.
+            ConfigError: another weighting; `weight` without weights.
         """
-        require_choice("graph.weighting", weighting, WEIGHTINGS)
+        check_weighting(weighting, weights)
         proper = head != tail
         head, tail = head[proper], tail[proper]
         codes = torch.cat([head * n_nodes + tail, tail * n_nodes + head])
-        counts = None
-        if weighting == "binary":
+        counts: Tensor | None = None
+        if weights is not None:
+            codes, place = torch.unique(codes, return_inverse=True)
+            both = weights[proper].double().repeat(2)
+            counts = torch.zeros(len(codes), dtype=torch.float64).index_add_(0, place, both)
+        elif weighting == "binary":
             codes = torch.unique(codes)
         else:
             codes, counts = torch.unique(codes, return_counts=True)
@@ -106,6 +133,20 @@ class Network:
             total = np.concatenate([[0.0], np.cumsum(self.weight.numpy())])
             cumulative = total[1:] - total[starts[:-1]].repeat(self.degrees.numpy())
         return WalkableNetwork(starts, self.target.numpy().astype(np.int32), cumulative)
+
+
+def check_weighting(weighting: str, weights: Tensor | None) -> None:
+    """Refuse a weighting that there is not, or that the edges lack weights for.
+
+    Raises:
+        ConfigError: if it is one.
+    """
+    require_choice("network.weighting", weighting, WEIGHTINGS)
+    if weighting == "weight" and weights is None:
+        raise ConfigError(
+            "`network.weighting=weight` must have triples with weights, but these have none: "
+            "`count` weighs by how many triples link two entities."
+        )
 
 
 class WalkableNetwork(NamedTuple):

@@ -49,7 +49,12 @@ def answer_softmax(
 
 
 def answer_logistic(
-    scores: Tensor, rows: Tensor, answers: Tensor, smoothing: float = 0.0, scale: float = 1.0
+    scores: Tensor,
+    rows: Tensor,
+    answers: Tensor,
+    smoothing: float = 0.0,
+    scale: float = 1.0,
+    answer_weight: Tensor | None = None,
 ) -> Tensor:
     """Binary cross-entropy of every candidate, answer or not: a mean over candidates, a sum over queries.
 
@@ -61,6 +66,7 @@ def answer_logistic(
         answers: `(n_answers,)` column of each answer, no pair twice.
         smoothing: e.
         scale: factor of the sum.
+        answer_weight: `(n_answers,)` how often the term of each answer counts; None: all once.
 
     Example:
         One query with its answer in column 2; the plain formula:
@@ -74,10 +80,16 @@ def answer_logistic(
     loss: Tensor = AnswerLogistic.apply(  # type: ignore[no-untyped-call]
         scores, rows, answers, smoothing, scale
     )
-    return loss
+    if answer_weight is None:
+        return loss
+    n, gold = scores.shape[1], scores[rows, answers].to(loss.dtype)
+    each = F.softplus(gold) - (1 - smoothing + smoothing / n) * gold
+    return loss + scale / n * ((answer_weight - 1) * each).sum()
 
 
-def margin_ranking(scores: Tensor, answers: Tensor, left_out: Tensor, margin: float) -> Tensor:
+def margin_ranking(
+    scores: Tensor, answers: Tensor, left_out: Tensor, margin: float, weight: Tensor | None = None
+) -> Tensor:
     """`sum_i mean_j max(0, margin - s_ia + s_ij)` over the negatives j of query i [Bordes et al. 2013].
 
     Args:
@@ -85,6 +97,7 @@ def margin_ranking(scores: Tensor, answers: Tensor, left_out: Tensor, margin: fl
         answers: `(batch,)` the column a of each query's right answer.
         left_out: `(batch, n_candidates)` of bool: what is no negative of a query, the answer apart.
         margin: by which the answer should lead.
+        weight: `(batch,)` how much each query counts; None: all 1.
 
     Example:
         >>> scores, answer = torch.tensor([[1.0, 3.0, 2.0]]), torch.tensor([2])
@@ -95,10 +108,10 @@ def margin_ranking(scores: Tensor, answers: Tensor, left_out: Tensor, margin: fl
     """
     gold, negative = _gold_and_negatives(scores, answers, left_out)
     hinges = F.relu(margin - gold[:, None] + scores)
-    return _mean_of(hinges, negative).sum()
+    return _summed(_mean_of(hinges, negative), weight)
 
 
-def logistic(scores: Tensor, answers: Tensor, left_out: Tensor) -> Tensor:
+def logistic(scores: Tensor, answers: Tensor, left_out: Tensor, weight: Tensor | None = None) -> Tensor:
     """`sum_i log(1 + exp(-s_ia)) + mean_j log(1 + exp(s_ij))` [Trouillon et al. 2016].
 
     Arguments as in `margin_ranking`.
@@ -111,11 +124,16 @@ def logistic(scores: Tensor, answers: Tensor, left_out: Tensor) -> Tensor:
         tensor(2.3079)
     """
     gold, negative = _gold_and_negatives(scores, answers, left_out)
-    return (F.softplus(-gold) + _mean_of(F.softplus(scores), negative)).sum()
+    return _summed(F.softplus(-gold) + _mean_of(F.softplus(scores), negative), weight)
 
 
 def self_adversarial(
-    scores: Tensor, answers: Tensor, left_out: Tensor, margin: float, inverse_temperature: float
+    scores: Tensor,
+    answers: Tensor,
+    left_out: Tensor,
+    margin: float,
+    inverse_temperature: float,
+    weight: Tensor | None = None,
 ) -> Tensor:
     """Logistic loss whose negatives weigh by a softmax of their scores [Sun et al., ICLR 2019, eq. 5-6].
 
@@ -135,7 +153,8 @@ def self_adversarial(
     with torch.no_grad():
         exponents = (inverse_temperature * scores.detach()).masked_fill(~negative, float("-inf"))
         weights = torch.softmax(exponents, 1).nan_to_num(0.0)  # NaN where a query has no negative left.
-    return (F.softplus(-margin - gold) + (weights * F.softplus(margin + scores)).sum(1)).sum()
+    each = F.softplus(-margin - gold) + (weights * F.softplus(margin + scores)).sum(1)
+    return _summed(each, weight)
 
 
 def _gold_and_negatives(scores: Tensor, answers: Tensor, left_out: Tensor) -> tuple[Tensor, Tensor]:
@@ -162,5 +181,9 @@ def power_penalty(squares: Tensor, order: int, weight: Tensor | None = None) -> 
         tensor(35.)
     """
     powers = squares if order == 2 else squares.pow(order / 2)
-    each = powers.sum(1)
+    return _summed(powers.sum(1), weight)
+
+
+def _summed(each: Tensor, weight: Tensor | None) -> Tensor:
+    """The sum of values by their weights (None: 1)."""
     return each.sum() if weight is None else (each * weight).sum()

@@ -58,19 +58,27 @@ class NegativeSampling(Objective):
         return TripleExamples(kg, self.n_negatives, self.corruption, block, self.filtered)
 
     def loss(self, model: KGEModel, batch: TripleBatch) -> Tensor:
-        """The mean over both sides' examples."""
+        """The mean over both sides' examples, each by the weight of its triple."""
         head, relation, tail = batch.tails.T
         query = model.tail_query(head, relation)
-        tails = self._side_loss(model, query, tail, batch.negatives, batch.known_tails)
-        tails = tails + self.relation_loss(model, query, tail, heads=False)
+        weights = batch.tail_weights
+        tails = self._side_loss(model, query, tail, batch.negatives, batch.known_tails, weights)
+        tails = tails + self.relation_loss(model, query, tail, heads=False, weight=weights)
         head, relation, tail = batch.heads.T
         query = model.head_query(relation, tail)
-        heads = self._side_loss(model, query, head, batch.negatives, batch.known_heads)
-        heads = heads + self.relation_loss(model, query, head, heads=True)
+        weights = batch.head_weights
+        heads = self._side_loss(model, query, head, batch.negatives, batch.known_heads, weights)
+        heads = heads + self.relation_loss(model, query, head, heads=True, weight=weights)
         return (tails + heads) / batch.n_examples
 
     def _side_loss(
-        self, model: KGEModel, query: Query, answers: Tensor, negatives: Tensor, known: Pairs | None
+        self,
+        model: KGEModel,
+        query: Query,
+        answers: Tensor,
+        negatives: Tensor,
+        known: Pairs | None,
+        weight: Tensor | None,
     ) -> Tensor:
         asked = self.drop(query)
         own = torch.arange(len(answers), device=answers.device)
@@ -88,21 +96,22 @@ class NegativeSampling(Objective):
                 scores,
                 own,
                 columns,
-                torch.ones_like(own),
+                torch.ones_like(own) if weight is None else weight,
+                weight,
                 smoothing=self.label_smoothing,
                 inverse_temperature=self.inverse_temperature,
                 left_out=left_out,
             )
         else:
-            loss = self._pairwise(scores, columns, left_out)
-        return loss + self.penalty(model, query, None, answers)
+            loss = self._pairwise(scores, columns, left_out, weight)
+        return loss + self.penalty(model, query, weight, answers, weight)
 
-    def _pairwise(self, scores: Tensor, columns: Tensor, left_out: Tensor) -> Tensor:
+    def _pairwise(self, scores: Tensor, columns: Tensor, left_out: Tensor, weight: Tensor | None) -> Tensor:
         if self.loss_name == "margin":
-            return margin_ranking(scores, columns, left_out, self.margin)
+            return margin_ranking(scores, columns, left_out, self.margin, weight)
         if self.loss_name == "logistic":
-            return logistic(scores, columns, left_out)
-        return self_adversarial(scores, columns, left_out, self.margin, self.inverse_temperature)
+            return logistic(scores, columns, left_out, weight)
+        return self_adversarial(scores, columns, left_out, self.margin, self.inverse_temperature, weight)
 
     def _left_out(self, answers: Tensor, candidates: Tensor, known: Pairs | None, n_entities: int) -> Tensor:
         """What is no candidate of each query: a column for each of its scores."""

@@ -45,7 +45,7 @@ class OneVsAll(QueryObjective):
         return QueryExamples(kg, self.answers_per_query, block, self.n_candidates)
 
     def loss(self, model: KGEModel, batch: QueryBatch) -> Tensor:
-        """The mean over the answers of both sides."""
+        """The mean over the answers of both sides, each by the weight of its triple."""
         return self.sides_loss(model, batch, 1 / batch.mean_answers)
 
     def side_loss(self, model: KGEModel, query: Query, side: SideBatch, scale: float) -> Tensor:
@@ -54,14 +54,15 @@ class OneVsAll(QueryObjective):
         if side.drawn is not None:
             candidates, column = torch.unique(torch.cat([answers, side.drawn]), return_inverse=True)
             answers = column[: len(answers)]
+        total, each = side.n_answers if side.total is None else side.total, self.answer_weight(side)
         scores = model.score_candidates(self.drop(query), candidates)
         loss = answer_softmax(
             scores,
             side.rows,
             answers,
-            scale * side.n_answers,
-            scores.new_full((len(side.answers),), scale),
+            scale * total,
+            scores.new_full((len(side.answers),), scale) if each is None else scale * each,
             smoothing=self.label_smoothing,
             inverse_temperature=self.inverse_temperature,
         )
-        return loss + scale * self.penalty(model, query, side.n_answers, side.answers, rows=side.rows)
+        return loss + scale * self.penalty(model, query, total, side.answers, each, side.rows)

@@ -20,6 +20,8 @@ class SideBatch(NamedTuple):
 
     `entity`, `relation` and `n_answers` are `(n,)`; the answers are flat pairs `rows`, `answers`
     `(n_pairs,)`, ordered by row. `drawn` are the entities that the answers are compared with; None: all.
+    `weights` `(n_pairs,)` say how much each answer counts, `total` `(n,)` those of a query together; None:
+    each counts 1.
     """
 
     entity: Tensor
@@ -27,6 +29,8 @@ class SideBatch(NamedTuple):
     n_answers: Tensor
     rows: Tensor
     answers: Tensor
+    weights: Tensor | None = None
+    total: Tensor | None = None
     drawn: Tensor | None = None
 
 
@@ -46,9 +50,9 @@ class QueryObjective(Objective):
     def side_loss(self, model: KGEModel, query: Query, side: SideBatch, scale: float) -> Tensor:
         """`scale` times the summed loss of one side's queries."""
 
-    def answer_weight(self, side: SideBatch) -> Tensor | None:  # noqa: ARG002
+    def answer_weight(self, side: SideBatch) -> Tensor | None:
         """How much each answer counts, `(n_pairs,)`; None: all 1."""
-        return None
+        return side.weights
 
     def sides_loss(self, model: KGEModel, batch: QueryBatch, scale: float) -> Tensor:
         """`scale` times the summed loss of both sides; batches by relation often have one side only."""
@@ -93,6 +97,8 @@ class QueryExamples:
         self.starts = torch.cat([pieces[0].starts, pieces[1].starts + len(pieces[0].members)])
         self.counts = torch.cat([piece.counts for piece in pieces])
         self.members = torch.cat([piece.members for piece in pieces])
+        weights = [each for side in SIDES if (each := kg.answer_weights(side)) is not None]
+        self.weights = torch.cat(weights) if weights else None
         self.relation_block = relation_block
         self.n_entities, self.n_candidates = kg.n_entities, n_candidates
 
@@ -148,6 +154,10 @@ class QueryBatches:
         sizes = torch.bincount(part, minlength=len(SIDES) * self.n_batches)
         counts = examples.counts[order]
         rows, answers = expand_ranges(examples.starts[order], counts, examples.members)
+        weights = []
+        if examples.weights is not None:
+            _, each = expand_ranges(examples.starts[order], counts, examples.weights)
+            weights = [each, each.new_zeros(len(order)).index_add_(0, rows, each)]
         rows = rows - (sizes.cumsum(0) - sizes)[part[rows]]
         n_pairs = torch.zeros_like(sizes).index_add_(0, part, counts)
         queries = (examples.entity[order], examples.relation[order], counts)
@@ -155,7 +165,8 @@ class QueryBatches:
         self._drawn = None if drawn is None else drawn.to(to)
         self._columns = [
             *([piece.to(to).split(sizes.tolist()) for piece in queries]),
-            *([piece.to(to).split(n_pairs.tolist()) for piece in (rows, answers)]),
+            *([piece.to(to).split(n_pairs.tolist()) for piece in (rows, answers, *weights[:1])]),
+            *([piece.to(to).split(sizes.tolist()) for piece in weights[1:]]),
         ]
 
     def __len__(self) -> int:

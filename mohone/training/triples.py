@@ -23,7 +23,7 @@ class TripleBatch(NamedTuple):
 
     `n_examples` is by what the summed loss of both sides is divided. `known_tails` and `known_heads` are the
     right answers of the queries by train, as row numbers and entities, `(n_known,)` each; None: they may be
-    negatives.
+    negatives. `tail_weights` and `head_weights` say how much each triple counts; None: all 1.
     """
 
     tails: Tensor
@@ -32,6 +32,8 @@ class TripleBatch(NamedTuple):
     n_examples: float
     known_tails: Pairs | None = None
     known_heads: Pairs | None = None
+    tail_weights: Tensor | None = None
+    head_weights: Tensor | None = None
 
 
 class TripleExamples:
@@ -49,6 +51,7 @@ class TripleExamples:
         self, kg: KnowledgeGraph, n_negatives: int, corruption: str, relation_block: int, filtered: bool
     ) -> None:
         self.triples, self.n_entities, self.n_relations = kg.train, kg.n_entities, kg.n_relations
+        self.weights = kg.relative_weights
         self.n_negatives, self.relation_block = n_negatives, relation_block
         self.head_chance = _head_chance(kg, corruption)
         self.known = {side: kg.answers(side, "train") for side in SIDES} if filtered else {}
@@ -76,7 +79,7 @@ class TripleExamples:
         head_is_asked = None
         if self.head_chance is not None:
             head_is_asked = torch.rand(len(order), generator=generator) < self.head_chance[order]
-        return TripleBatches(self, self.triples[order], head_is_asked, negatives, batch_size, share)
+        return TripleBatches(self, order, head_is_asked, negatives, batch_size, share)
 
 
 def _head_chance(kg: KnowledgeGraph, corruption: str) -> Tensor | None:
@@ -94,7 +97,7 @@ class TripleBatches:
 
     Args:
         examples: what there is.
-        triples: `(n, 3)`, shuffled.
+        order: `(n,)` of the triples.
         head_is_asked: `(n,)`: is the head replaced, and not the tail? None: both are.
         negatives: `(n_batches, n_negatives)`.
         batch_size: of all processes.
@@ -104,34 +107,41 @@ class TripleBatches:
     def __init__(
         self,
         examples: TripleExamples,
-        triples: Tensor,
+        order: Tensor,
         head_is_asked: Tensor | None,
         negatives: Tensor,
         batch_size: int,
         share: Share,
     ) -> None:
         self.examples = examples
-        place = torch.arange(len(triples))
+        place = torch.arange(len(order))
         mine = place % share.world == share.rank
         self.negatives = negatives.to(share.device)
-        self.batch_size, self.world, self.n = batch_size, share.world, len(triples)
+        self.batch_size, self.world, self.n = batch_size, share.world, len(order)
         self.n_sides = 1 if head_is_asked is not None else len(SIDES)
         asked = torch.ones_like(mine) if head_is_asked is None else ~head_is_asked
-        self._tails = self._split(triples, place, mine & asked, share)
+        self._tails = self._split(order, place, mine & asked, share)
         self._heads = self._tails
         if head_is_asked is not None:
-            self._heads = self._split(triples, place, mine & head_is_asked, share)
+            self._heads = self._split(order, place, mine & head_is_asked, share)
 
-    def _split(self, triples: Tensor, place: Tensor, wanted: Tensor, share: Share) -> tuple[Tensor, ...]:
-        sizes = torch.bincount(place[wanted] // self.batch_size, minlength=len(self))
-        parts: tuple[Tensor, ...] = triples[wanted].to(share.device).split(sizes.tolist())
-        return parts
+    def _split(
+        self, order: Tensor, place: Tensor, wanted: Tensor, share: Share
+    ) -> list[tuple[Tensor, Tensor | None]]:
+        """The triples of each batch that are wanted, and their weights."""
+        sizes = torch.bincount(place[wanted] // self.batch_size, minlength=len(self)).tolist()
+        mine, weights = order[wanted], self.examples.weights
+        triples = self.examples.triples[mine].to(share.device).split(sizes)
+        if weights is None:
+            return [(part, None) for part in triples]
+        return list(zip(triples, weights[mine].to(share.device).split(sizes), strict=True))
 
     def __len__(self) -> int:
         return -(-self.n // self.batch_size)
 
     def __iter__(self) -> Iterator[TripleBatch]:
-        for i, (tails, heads) in enumerate(zip(self._tails, self._heads, strict=True)):
+        sides = zip(self._tails, self._heads, strict=True)
+        for i, ((tails, tail_weights), (heads, head_weights)) in enumerate(sides):
             size = min(self.batch_size, self.n - i * self.batch_size)
             yield TripleBatch(
                 tails,
@@ -140,4 +150,6 @@ class TripleBatches:
                 self.n_sides * size / self.world,
                 self.examples.known_answers(tails, "tail"),
                 self.examples.known_answers(heads, "head"),
+                tail_weights,
+                head_weights,
             )

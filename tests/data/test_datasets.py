@@ -47,6 +47,30 @@ def test_fingerprint_tells_splits_and_fields_apart() -> None:
     assert fingerprint([("a", "b", "c")]) != fingerprint([("a", "b", "d")])
 
 
+def test_weights_have_a_part_in_the_fingerprint(base: KnowledgeGraph) -> None:
+    one = base.weighted(torch.tensor([1.0, 2, 3, 4, 5, 6]))
+    other = base.weighted(torch.tensor([6.0, 5, 4, 3, 2, 1]))
+    assert len({base.fingerprint, one.fingerprint, other.fingerprint}) == 3
+    assert base.weighted(torch.tensor([1, 2, 3, 4, 5, 6])).fingerprint == one.fingerprint
+    assert torch.equal(one.train, base.train)
+    assert one.relative_weights is not None
+    assert one.relative_weights.tolist() == pytest.approx([w / 3.5 for w in range(1, 7)])
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1.0] * 5, "There must be a weight for each of 6 training triples, but there are 5"),
+        ([1.0] * 5 + [0.0], "must be finite and > 0"),
+        ([1.0] * 5 + [float("nan")], "must be finite and > 0"),
+        ([1.0] * 5 + [float("inf")], "must be finite and > 0"),
+    ],
+)
+def test_weights_that_cannot_be_are_refused(base: KnowledgeGraph, weights: list[float], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        base.weighted(torch.tensor(weights))
+
+
 def test_report_counts_duplicates_overlaps_and_the_unseen() -> None:
     kg = kg_of(
         {

@@ -180,6 +180,9 @@ def test_evidence_helps_a_poor_model(umls: KnowledgeGraph, fit_on: str) -> None:
 
 
 def test_a_fit_on_train_asks_for_no_triple_of_validation(umls: KnowledgeGraph) -> None:
+    weighted = hold_out(umls.weighted(torch.arange(1, len(umls.train) + 1)), 0)
+    assert weighted.weights is not None
+    assert torch.equal(umls.train[weighted.weights.long() - 1], weighted.train)
     held = hold_out(umls, 0)
     assert len(held.train) + len(held.valid) == len(umls.train)
     assert len(held.valid) == pytest.approx(len(umls.train) / 20, rel=0.3)

@@ -41,6 +41,17 @@ def test_no_test_triple_touches_training_stopping_or_the_grid(
     assert all(torch.equal(a, b) for a, b in zip(*weights, strict=True))
 
 
+def test_a_network_of_weights_wants_weights(umls: KnowledgeGraph, tmp_path: Path) -> None:
+    config = compose_plain(["network.weighting=weight", f"store_dir={tmp_path}", *TINY])
+    plan = make_plan(config, tmp_path)
+    with pytest.raises(ConfigError, match=r"`network\.weighting=weight` must have triples with weights"):
+        Runner(plan, umls).check()
+    weighted = Runner(plan, umls.weighted(torch.arange(1, len(umls.train) + 1)))
+    weighted.check()
+    assert weighted.network.network.weight is not None
+    assert set(weighted.keys.values()).isdisjoint(Runner(plan, umls).keys.values())
+
+
 def test_the_network_is_part_of_a_baseline_only_if_it_trains_it(umls: KnowledgeGraph, tmp_path: Path) -> None:
     def runner(*settings: str) -> Runner:
         config = compose_plain([*TINY[:5], f"store_dir={tmp_path}", "infusion=none", *settings])

@@ -45,8 +45,26 @@ def test_weights_count_the_triples_of_two_entities() -> None:
     assert network.weight.tolist() == [3.0, 3.0, 1.0, 1.0]
     assert network.strengths.tolist() == [3.0, 4.0, 0.0, 1.0, 0.0]
     assert network.walkable.cumulative.tolist() == [3.0, 3.0, 4.0, 1.0]
-    with pytest.raises(ConfigError, match=r"`graph\.weighting` must be one of binary, count, but is 'sum'"):
+    with pytest.raises(
+        ConfigError, match=r"`network\.weighting` must be one of binary, count, weight, but is 'sum'"
+    ):
         Network.from_triples(triples, 5, "sum")
+
+
+def test_weights_of_the_triples_of_two_entities_add_up() -> None:
+    triples = torch.tensor([[0, 0, 1], [1, 1, 0], [0, 2, 1], [2, 0, 2], [1, 0, 3]])
+    weights = torch.tensor([0.5, 2.0, 1.0, 9.0, 0.25])
+    network = Network.from_triples(triples, 5, "weight", weights)
+    assert (network.source.tolist(), network.target.tolist()) == ([0, 1, 1, 3], [1, 0, 3, 1])
+    assert network.weight is not None
+    assert network.weight.tolist() == [3.5, 3.5, 0.25, 0.25]
+    for weighting in ("binary", "count"):
+        plain = Network.from_triples(triples, 5, weighting)
+        assert str(Network.from_triples(triples, 5, weighting, weights)) == str(plain)
+    whole = Network.from_triples(triples, 5, "weight", torch.ones(5))
+    assert str(whole) == str(Network.from_triples(triples, 5, "count"))
+    with pytest.raises(ConfigError, match="must have triples with weights, but these have none"):
+        Network.from_triples(triples, 5, "weight")
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from mohone.core.config import Plain
 from mohone.experiment.stages.base import Sources, Stage, Trained
-from mohone.graph.network import Network
+from mohone.graph.network import Network, check_weighting
 from mohone.infusion import NetworkSpace
 
 VECTORS = "vectors.pt"
@@ -29,11 +29,13 @@ class NetworkStage(Stage):
     @cached_property
     def network(self) -> Network:
         """The entities as a network, of the training triples alone."""
-        return Network.from_triples(self.kg.train, self.kg.n_entities, self.plan.weighting)
+        kg = self.kg
+        return Network.from_triples(kg.train, kg.n_entities, self.plan.weighting, kg.weights)
 
     def check(self) -> None:
-        """Is the objective for this many entities?"""
+        """Is the objective for this many entities, and has the network the weights it wants?"""
         assert self.plan.embedding is not None
+        check_weighting(self.plan.weighting, self.kg.weights)
         self.plan.embedding.learner.objective_for(self.kg.n_entities)
 
     def train(self, folder: Path, runner: Sources) -> Plain:  # noqa: ARG002
