@@ -14,6 +14,7 @@ measurement in a process of its own, and leave figures (JSON), a page (Markdown)
 | `evaluation.py` | models: our evaluation; the bare matrix products of an evaluation and an epoch |
 | `in_pykeen.py` | models: PyKEEN's epoch and evaluation |
 | `graphs.py`, `embeddings.py`, `peer_node2vec.py` | networks: graphs, what is measured on them, the rival |
+| `elsewhere.py`, `peer_pykeen.py` | models that PyKEEN trained, infused here, and ranked by PyKEEN |
 
 What runs in the starting process imports no torch: a child's peak memory starts from its parent's. Nor does
 `ours.py` import Lightning.

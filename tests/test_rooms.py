@@ -10,7 +10,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("core",),
     ("data", "graph"),
     ("kge", "evaluation", "netemb"),
-    ("evidence",),
+    ("evidence", "elsewhere"),
     ("training",),
     ("infusion",),
     ("reporting",),

@@ -24,8 +24,16 @@ log = logging.getLogger(__name__)
 LAST_SEED = 2**32 - 1  # Lightning's.
 GROUPS = ("dataset", "kge_model", "training", "netemb", "infusion", "trainer", "logger")
 VALUES = ("callbacks", "seed", "dim", "data_dir", "store_dir", "sparse", "allocator", "progress")
-NODES = {"network": ("weighting",), "pretrained": ("file", "frozen")}  # Values that belong together.
-PATHS = ("dataset.path", "dataset.data_dir", "pretrained.file", "data_dir", "store_dir")
+NODES = {  # Values that belong together.
+    "network": ("weighting",),
+    "pretrained": ("file", "frozen"),
+    "given": ("model", "relations"),
+}
+_LATER = ("given",)  # Jobs of an earlier version have none.
+PATHS = (
+    *("dataset.path", "dataset.data_dir", "data_dir", "store_dir"),
+    *("pretrained.file", "given.model", "given.relations"),
+)
 
 
 def compose_plain(settings: list[str]) -> Plain:
@@ -134,6 +142,8 @@ def check_keys(config: Mapping[str, Any]) -> None:
     """
     check_known("", config, (*GROUPS, *NODES, *VALUES, CHOICES))
     for group in (*GROUPS, *NODES):
+        if group in _LATER and group not in config:
+            continue
         if not isinstance(config.get(group), Mapping):
             raise ConfigError(f"`{group}` must be a group of keys, but is {config.get(group)!r}.")
     callbacks = config["callbacks"]
@@ -144,7 +154,7 @@ def check_keys(config: Mapping[str, Any]) -> None:
     if not isinstance(config["store_dir"], str):
         raise ConfigError(f"`store_dir` must be a folder, but is {config['store_dir']!r}.")
     for group, keys in NODES.items():
-        check_known(f"{group}.", config[group], keys)
+        check_known(f"{group}.", config.get(group, ()), keys)
 
 
 def absolute_paths(config: Plain, folder: Path) -> Plain:

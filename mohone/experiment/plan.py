@@ -13,6 +13,7 @@ from mohone.core.config import Plain, build, call
 from mohone.core.errors import ConfigError, require_choice
 from mohone.experiment.by_size import USUAL, Size, settle
 from mohone.experiment.configuration import check_keys
+from mohone.experiment.given import Given
 from mohone.experiment.loggers import JobLogger
 from mohone.experiment.pretrained import Pretrained
 from mohone.experiment.store import StageStore
@@ -38,6 +39,7 @@ class Plan:
         infusion: None: there is none.
         weighting: of the network's edges.
         pretrained: entity vectors to begin with.
+        given: a whole model instead of training.
         callbacks: the user's own, of the baseline's training.
         trainers: makes each stage's Trainer.
         logger: where curves go.
@@ -54,6 +56,7 @@ class Plan:
     infusion: Infusion | None
     weighting: str
     pretrained: Pretrained
+    given: Given
     callbacks: tuple[Callback, ...]
     trainers: TrainerFactory
     logger: JobLogger
@@ -105,11 +108,15 @@ def make_plan(config: Plain, folder: Path, dataset: Any = None) -> Plan:
         infusion=infusion,
         weighting=require_choice("network.weighting", config["network"]["weighting"], WEIGHTINGS),
         pretrained=Pretrained.from_config(config["pretrained"]),
+        given=Given.from_config(config.get("given", {})),
         callbacks=tuple(build("callbacks", each) for each in config["callbacks"]),
         trainers=TrainerFactory(config["trainer"], folder, logger),
         logger=logger,
         store=StageStore(Path(config["store_dir"])),
     )
+    plan.given.check(config)
+    if plan.given.model and plan.pretrained.path:
+        raise ConfigError("`pretrained.file` must be null where `given.model` is set, but is not.")
     plan.new_model(1, 1)  # Only to check its values.
     plan.trainers.check()
     return plan

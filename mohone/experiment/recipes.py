@@ -13,7 +13,10 @@ from omegaconf import OmegaConf
 _PACKAGE = Path(__file__).parents[1]
 CONF = _PACKAGE / "conf" if (_PACKAGE / "conf").is_dir() else _PACKAGE.parent / "conf"
 FAMILIES = {
-    "translational": ("transe", "transh", "transd", "transr"),
+    "translational": (
+        *("transe", "transh", "transd", "transr"),
+        *("pykeen_transh", "pykeen_transd", "pykeen_transr"),
+    ),
     "bilinear": ("distmult", "complex", "analogy"),
     "small": ("umls", "kinships"),
     "benchmark": ("fb15k237", "wn18rr"),

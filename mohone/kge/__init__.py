@@ -4,6 +4,7 @@ from mohone.kge.analogy import Analogy
 from mohone.kge.base import KGEModel, Query
 from mohone.kge.complex import ComplEx
 from mohone.kge.distmult import DistMult
+from mohone.kge.projected import ProjectedTransD, ProjectedTransH, ProjectedTransR
 from mohone.kge.rescal import RESCAL
 from mohone.kge.transd import TransD
 from mohone.kge.transe import TransE
@@ -17,6 +18,9 @@ __all__ = [
     "ComplEx",
     "DistMult",
     "KGEModel",
+    "ProjectedTransD",
+    "ProjectedTransH",
+    "ProjectedTransR",
     "Query",
     "TransD",
     "TransE",

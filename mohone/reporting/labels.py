@@ -14,8 +14,9 @@ MODELS = {
     "complex": "ComplEx",
     "analogy": "Analogy",
 }
+PYKEEN = {f"pykeen_{name}": f"{MODELS[name]} (PyKEEN)" for name in ("transh", "transr", "transd")}
 NETEMBS = {"shnb": "SHNB", "struct": "Struct", "node2vec": "Node2vec", "deepwalk": "DeepWalk"}
-_LABELS = {**MODELS, **NETEMBS}
+_LABELS = {**MODELS, **PYKEEN, **NETEMBS}
 
 
 def label(name: str) -> str:

@@ -11,7 +11,17 @@ from hypothesis import strategies as st
 from omegaconf import OmegaConf
 
 from mohone.core.errors import ConfigError
-from mohone.kge import ComplEx, KGEModel, TransD, TransE, TransH, TransR
+from mohone.kge import (
+    ComplEx,
+    KGEModel,
+    ProjectedTransD,
+    ProjectedTransH,
+    ProjectedTransR,
+    TransD,
+    TransE,
+    TransH,
+    TransR,
+)
 from tests.helpers.configured import files
 
 Kind = tuple[type[KGEModel], dict[str, Any]]
@@ -25,6 +35,9 @@ VARIANTS: dict[type[KGEModel], list[dict[str, Any]]] = {
     TransH: [{"squared": True}],
     TransR: [{"step_scale": 1.0}, {"relation_dim": 2, "squared": True}, {"relation_dim": 7}],
     TransD: [{"squared": True}],
+    ProjectedTransH: [{"norm": 1}, {"power": True}],
+    ProjectedTransR: [{"norm": 1, "relation_dim": 2}, {"power": True, "relation_dim": 7}],
+    ProjectedTransD: [{"norm": 1, "relation_dim": 2}, {"power": True, "relation_dim": 7}],
 }
 MODELS: list[Kind] = [(cls, changed) for cls in CONFIGURED for changed in ({}, *VARIANTS.get(cls, []))]
 

@@ -1,4 +1,4 @@
-"""The stage that trains the baseline: `model.pt`."""
+"""The stage that trains the baseline, or takes the one that is given: `model.pt`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from torch import Tensor
 
 from mohone.core.config import Plain
 from mohone.core.errors import ConfigError
+from mohone.experiment.given import digest
 from mohone.experiment.stages.base import Sources, Stage, Trained, load_weights, save_weights, train_model
 from mohone.experiment.store import stage_key
 from mohone.graph.network import Network
@@ -24,7 +25,9 @@ class BaselineStage(Stage):
 
     @property
     def config(self) -> Plain:
-        """The model and its training, vectors to begin with, the user's callbacks."""
+        """The model and its training, vectors to begin with, the user's callbacks; or what was given."""
+        if self._whole is not None:
+            return {"kge_model": self.plan.config["kge_model"], "given": digest(self._whole)}
         config = {group: self.plan.config[group] for group in ("kge_model", "training", "trainer")}
         callbacks = {"callbacks": self.plan.config["callbacks"]} if self.plan.callbacks else {}
         network = {}
@@ -58,8 +61,19 @@ class BaselineStage(Stage):
         """The entity vectors to begin with; None: the model's own, random ones."""
         return self.plan.pretrained.read(self.kg.entities.names)
 
+    @cached_property
+    def _whole(self) -> KGEModel | None:
+        """The model that another tool has trained; None: it is trained here."""
+        if self.plan.given.source is None:
+            return None
+        model = self.new_model()
+        self.plan.given.put(model, self.kg)
+        return model
+
     def check(self) -> None:
         """Do vectors to begin with suit the model? Is there a network embedding, if its N(u) is asked for?"""
+        if self._whole is not None:
+            return
         if self._network_weight and self.plan.embedding is None:
             raise ConfigError(
                 "`training.network_weight` must be 0 without a network embedding (`netemb`), but is "
@@ -70,6 +84,9 @@ class BaselineStage(Stage):
 
     def train(self, folder: Path, runner: Sources) -> Plain:
         """Train to the best validation score; a killed training goes on where its state was last kept."""
+        if self._whole is not None:
+            save_weights(self._whole, folder)
+            return {"valid_mrr": runner.validation.mrr(self._whole)}
         model = self.new_model()
         if self._given is not None:
             self.plan.pretrained.put(self._given, model)
