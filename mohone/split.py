@@ -22,25 +22,36 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--seed", type=int, default=0, help="of the draw; 0 if not given")
     parser.add_argument("--delimiter", default="\t", help="between fields of FILE; a tab if not given")
+    parser.add_argument(
+        "--header",
+        action=argparse.BooleanOptionalAction,
+        help="the first line names the columns; if not said: if its words do, and stand nowhere else",
+    )
     given = parser.parse_args(arguments)
     try:
-        _split(given.file, given.folder, given.delimiter, given.share, given.seed)
+        _split(given)
     except (MohoneError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
     return 0
 
 
-def _split(file: Path, folder: Path, delimiter: str, share: float, seed: int) -> None:
+def _split(given: argparse.Namespace) -> None:
     # Torch takes seconds: help and typos should not.
+    from mohone.data.headers import without_header
     from mohone.data.reading import read_triples
     from mohone.data.splitting import split_triples
 
-    require_int("--seed", seed, 0)
-    folder = folder.absolute()
+    require_int("--seed", given.seed, 0)
+    folder = given.folder.absolute()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise DataError(f"{folder} must be a new or an empty folder, but is none.")
-    splits = split_triples(read_triples(file, delimiter).triples, share, seed)
+    read, note = read_triples(given.file, given.delimiter, given.header), ""
+    if given.header is None:
+        read, note = without_header(read)
+    if note:
+        print(f"{given.file}: {note}.", file=sys.stderr)
+    splits = split_triples(read.triples, given.share, given.seed)
     with making(folder) as part:
         for name, triples in splits.items():
             lines = ("\t".join(triple) + "\n" for triple in triples)

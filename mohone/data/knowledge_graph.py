@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import torch
@@ -67,7 +67,8 @@ class KnowledgeGraph:
 
     Attributes:
         train, valid, test: `(n, 3)` int64 of head, relation, tail; unique and sorted.
-        fingerprint: sha256 over the sorted lines of each split.
+        fingerprint: sha256 over the sorted lines of each split, and the weights if there are any.
+        weights: `(len(train),)` float32, > 0, of the training triples; None: all weigh the same.
     """
 
     name: str
@@ -78,6 +79,7 @@ class KnowledgeGraph:
     test: Tensor
     fingerprint: str
     report: LoadReport
+    weights: Tensor | None = None
 
     @property
     def n_entities(self) -> int:
@@ -143,11 +145,17 @@ def query_keys(triples: Tensor, side: str, n_relations: int) -> Tensor:
     return triples[:, 2 - answer_column(side)] * n_relations + triples[:, 1]
 
 
-def build_knowledge_graph(name: str, files: Mapping[str, TripleFile]) -> KnowledgeGraph:
+def build_knowledge_graph(
+    name: str, files: Mapping[str, TripleFile], warnings: Sequence[str] = ()
+) -> KnowledgeGraph:
     """Make the data set of three read files.
 
     Repeated lines count once. Valid and test may hold entities and relations that train lacks: they are
-    part of the vocabulary and are ranked like all others; the report counts them.
+    part of the vocabulary and are ranked like all others; the report counts them. Where weights were read,
+    those of train count; of a repeated triple the greatest, so that repetition changes nothing.
+
+    Args:
+        warnings: that the report has first.
 
     Raises:
         DataError: if a split is empty.
@@ -160,18 +168,23 @@ def build_knowledge_graph(name: str, files: Mapping[str, TripleFile]) -> Knowled
         triples = NamedTriples.of(files[split].triples)
         codes[split] = names.add_pool(triples.names)[triples.codes]
     order = Order.of(names, codes.values())
+    weighed = order.weigh(codes["train"], files["train"].weights)
     triples_of = {split: order.encode(codes.pop(split)) for split in SPLITS}
     digests = ":".join(order.digest(triples_of[split]) for split in SPLITS)
+    if weighed is not None:
+        digests += f":{hashlib.sha256(weighed.tobytes()).hexdigest()}"
     entities, relations = (
         Vocabulary.of_lines(names.text(each[:, None])) for each in (order.entities, order.relations)
     )
     # int64: others reckon with products of ids, which 32 bits would not hold.
     encoded = {split: torch.from_numpy(each) for split, each in triples_of.items()}
+    report = report_loading(name, files, encoded, entities.names, relations.names)
     return KnowledgeGraph(
         name=name,
         entities=entities,
         relations=relations,
         fingerprint=hashlib.sha256(digests.encode()).hexdigest(),
-        report=report_loading(name, files, encoded, entities.names, relations.names),
+        report=replace(report, warnings=[*warnings, *report.warnings]),
+        weights=None if weighed is None else torch.from_numpy(weighed),
         **encoded,
     )

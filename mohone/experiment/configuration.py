@@ -25,7 +25,7 @@ LAST_SEED = 2**32 - 1  # Lightning's.
 GROUPS = ("dataset", "kge_model", "training", "netemb", "infusion", "trainer", "logger")
 VALUES = ("callbacks", "seed", "dim", "data_dir", "store_dir", "sparse", "allocator", "progress")
 NODES = {"network": ("weighting",), "pretrained": ("file", "frozen")}  # Values that belong together.
-PATHS = ("dataset.path", "dataset.data_dir", "pretrained.file", "data_dir", "store_dir")
+PATHS = ("dataset.path", "dataset.data_dir", "dataset.store_dir", "pretrained.file", "data_dir", "store_dir")
 
 
 def compose_plain(settings: list[str]) -> Plain:

@@ -41,7 +41,14 @@ class Network:
         return cls.from_edges(triples[:, 0], triples[:, 2], n_nodes, weighting)
 
     @classmethod
-    def from_edges(cls, head: Tensor, tail: Tensor, n_nodes: int, weighting: str = "binary") -> Network:
+    def from_edges(
+        cls,
+        head: Tensor,
+        tail: Tensor,
+        n_nodes: int,
+        weighting: str = "binary",
+        weights: Tensor | None = None,
+    ) -> Network:
         """Forget the directions of edges; self loops are left out.
 
         Args:
@@ -49,6 +56,7 @@ class Network:
             n_nodes: numbers lie in `[0, n_nodes)`.
             weighting: `binary`: two nodes are linked or not; `count`: by how many of the edges, in
                 whatever direction.
+            weights: `(n,)` > 0 of the edges; two nodes are linked by the sum of theirs, whatever `weighting`.
 
         Raises:
             ConfigError: another weighting.
@@ -57,8 +65,12 @@ class Network:
         proper = head != tail
         head, tail = head[proper], tail[proper]
         codes = torch.cat([head * n_nodes + tail, tail * n_nodes + head])
-        counts = None
-        if weighting == "binary":
+        counts: Tensor | None = None
+        if weights is not None:
+            codes, place = torch.unique(codes, return_inverse=True)
+            both = weights[proper].double().repeat(2)
+            counts = torch.zeros(len(codes), dtype=torch.float64).index_add_(0, place, both)
+        elif weighting == "binary":
             codes = torch.unique(codes)
         else:
             codes, counts = torch.unique(codes, return_counts=True)
