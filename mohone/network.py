@@ -20,33 +20,44 @@ def main(arguments: list[str] | None = None) -> int:
     """The command line; the exit code is 1 if there is nothing to export."""
     prepare_terminal()
     parser = argparse.ArgumentParser(prog="python -m mohone.network", description=__doc__)
-    parser.add_argument("file", type=Path, help="edges (two fields a line) or triples (three), UTF-8")
+    parser.add_argument(
+        "file", type=Path, help="edges (two fields a line, or three with weights) or triples, UTF-8"
+    )
     parser.add_argument("--export", type=Path, required=True, help="OUT.npz, OUT.safetensors or OUT.txt")
     parser.add_argument("--delimiter", default="\t", help="between fields; a tab if not given")
+    parser.add_argument(
+        "--header",
+        action=argparse.BooleanOptionalAction,
+        help="the first line names the columns; if not said: if its words do, and stand nowhere else",
+    )
+    parser.add_argument(
+        "--weights",
+        action=argparse.BooleanOptionalAction,
+        help="the third field is the edge's weight; if not said: if it can be nothing else",
+    )
     parser.add_argument("settings", nargs="*", help="like netemb=node2vec netemb.p=0.5 dim=64 seed=1")
     given = parser.parse_intermixed_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     try:
-        _export(given.file, given.export, given.delimiter, compose_plain([_NO_DATASET, *given.settings]))
+        _export(given, compose_plain([_NO_DATASET, *given.settings]))
     except (MohoneError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
     return 0
 
 
-def _export(file: Path, out: Path, delimiter: str, config: Plain) -> None:
+def _export(given: argparse.Namespace, config: Plain) -> None:
     # Torch and Lightning take seconds: help and typos should not.
     import pytorch_lightning as pl
-    import torch
 
     from mohone.core.config import build
     from mohone.core.named_vectors import check_format, write_vectors
     from mohone.core.runtime import prepare_process
-    from mohone.data.knowledge_graph import Vocabulary
-    from mohone.data.reading import read_edges
+    from mohone.data.edges import read_edges
     from mohone.experiment.trainers import TrainerFactory
     from mohone.graph.network import WEIGHTINGS, Network
 
+    out: Path = given.export
     prepare_process(config)
     seed = require_int("seed", config["seed"], 0, LAST_SEED)
     weighting = require_choice("network.weighting", config["network"]["weighting"], WEIGHTINGS)
@@ -55,17 +66,19 @@ def _export(file: Path, out: Path, delimiter: str, config: Plain) -> None:
     embedding = build("netemb", config["netemb"])
     check_format(out)
     check_writable(out.parent)
-    triples = read_edges(file, delimiter).triples
-    names = Vocabulary(name for triple in triples for name in (triple[0], triple[2]))
-    ends = torch.tensor([[names.ids[h], names.ids[t]] for h, _, t in triples], dtype=torch.int64)
-    if not triples:
-        raise ConfigError(f"{file} must hold edges, but is empty.")
-    network = Network.from_edges(ends[:, 0], ends[:, 1], len(names), weighting)
+    edges = read_edges(given.file, given.delimiter, given.header, given.weights)
+    if not len(edges.ends):
+        raise ConfigError(f"{given.file} must hold edges, but is empty.")
+    for note in edges.notes:
+        logging.warning("%s: %s.", given.file, note)
+    names = edges.names
+    head, tail = edges.ends.T
+    network = Network.from_edges(head, tail, len(names), weighting, edges.weights)
     embedding.learner.objective_for(len(names))
     logging.info("%d nodes, %d edges, %d isolated", len(names), network.n_edges, int(network.isolated.sum()))
     pl.seed_everything(seed, verbose=False)
     vectors, notes = embedding.fit(network, TrainerFactory(config["trainer"], out.parent), seed)
-    write_vectors(out, names.names, vectors)
+    write_vectors(out, names, vectors)
     loss = f", loss {notes['loss']:.3f} nats" if notes["loss"] is not None else ""
     logging.info("%s objective%s; wrote %s", notes["objective"], loss, out)
 

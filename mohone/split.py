@@ -25,6 +25,11 @@ def main(arguments: list[str] | None = None) -> int:
         "--no-leak", action="store_true", help="keep all triples of two entities in one split, in either way"
     )
     parser.add_argument("--delimiter", default="\t", help="between fields of FILE; a tab if not given")
+    parser.add_argument(
+        "--header",
+        action=argparse.BooleanOptionalAction,
+        help="the first line names the columns; if not said: if its words do, and stand nowhere else",
+    )
     given = parser.parse_args(arguments)
     try:
         _split(given)
@@ -36,6 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _split(given: argparse.Namespace) -> None:
     # Torch takes seconds: help and typos should not.
+    from mohone.data.headers import without_header
     from mohone.data.reading import read_triples
     from mohone.data.splitting import count_linked, split_triples
 
@@ -43,8 +49,12 @@ def _split(given: argparse.Namespace) -> None:
     folder = given.folder.absolute()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise DataError(f"{folder} must be a new or an empty folder, but is none.")
-    triples = read_triples(given.file, given.delimiter).triples
-    splits = split_triples(triples, given.share, given.seed, leak=not given.no_leak)
+    read, note = read_triples(given.file, given.delimiter, given.header), ""
+    if given.header is None:
+        read, note = without_header(read)
+    if note:
+        print(f"{given.file}: {note}.", file=sys.stderr)
+    splits = split_triples(read.triples, given.share, given.seed, leak=not given.no_leak)
     with making(folder) as part:
         for name, drawn in splits.items():
             lines = ("\t".join(triple) + "\n" for triple in drawn)

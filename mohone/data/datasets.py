@@ -9,24 +9,38 @@ from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
 
-from mohone.core.errors import ConfigError, DataError
+from mohone.core.errors import ConfigError, DataError, require_bool
 from mohone.core.files import replacing
 from mohone.core.progress import progress_bar
+from mohone.data.headers import check_header, read_splits
+from mohone.data.kept import kept, named
 from mohone.data.knowledge_graph import SPLITS, KnowledgeGraph, build_knowledge_graph
+from mohone.data.opening import PACKINGS
 from mohone.data.ordering import fingerprint
 from mohone.data.reading import TripleFile, read_triples
 
-_SUFFIXES = (".txt", ".tsv")
+_SUFFIXES = (".txt", ".tsv", ".csv")
+_ENDINGS = (*(suffix + packing for suffix in _SUFFIXES for packing in PACKINGS), ".parquet")
 _TIMEOUT_S = 30
 
 
 @dataclass(frozen=True)
 class FolderDataset:
-    """`train`, `valid` and `test` in a folder of the user's, each `.txt` or `.tsv`."""
+    """`train`, `valid` and `test` in a folder of the user's, each `.txt`, `.tsv`, `.csv` or `.parquet`.
+
+    Attributes:
+        header: are the files' first lines no triples? None: if they are the same, of words that stand nowhere
+            else.
+        weights: is there a fourth field, the weight of a triple?
+        store_dir: what was read of large files is kept in it; None: it is not.
+    """
 
     name: str
     path: str | None
     delimiter: str = "\t"
+    header: bool | None = None
+    weights: bool = False
+    store_dir: str | None = None
 
     def load(self) -> KnowledgeGraph:
         """Read the three files.
@@ -36,10 +50,21 @@ class FolderDataset:
         """
         if not self.path:
             raise ConfigError("`dataset.path` must be a folder with train, valid and test files.")
+        check_header(self.header)
+        require_bool("dataset.weights", self.weights)
         folder = Path(self.path).expanduser()
         if not folder.is_dir():
             raise DataError(f"`dataset.path` must be a folder, but {folder} is none.")
-        return _read_folder(self.name, folder, self.delimiter)
+        paths = _find_files(folder)
+        if self.store_dir is None:
+            return self._read(paths)
+        settings = {"delimiter": self.delimiter, "header": self.header, "weights": self.weights}
+        root = Path(self.store_dir) / "graphs"
+        return named(kept(root, paths, settings, lambda: self._read(paths)), self.name)
+
+    def _read(self, paths: Mapping[str, Path]) -> KnowledgeGraph:
+        files, warnings = read_splits(paths, self.delimiter, self.header, self.weights)
+        return build_knowledge_graph(self.name, files, warnings)
 
 
 @dataclass(frozen=True)
@@ -50,7 +75,8 @@ class PackagedDataset:
 
     def load(self) -> KnowledgeGraph:
         """Read the three files."""
-        return _read_folder(self.name, Path(__file__).parent / self.name)
+        paths = _find_files(Path(__file__).parent / self.name)
+        return build_knowledge_graph(self.name, {split: read_triples(path) for split, path in paths.items()})
 
 
 @dataclass(frozen=True)
@@ -122,13 +148,24 @@ class PublishedDataset:
                     bar.update(len(block))
 
 
-def _read_folder(name: str, folder: Path, delimiter: str = "\t") -> KnowledgeGraph:
-    files: dict[str, TripleFile] = {}
+def _find_files(folder: Path) -> dict[str, Path]:
+    """The file of each split.
+
+    Raises:
+        DataError: there is none, or more than one.
+    """
+    files = {}
     for split in SPLITS:
-        paths = [folder / f"{split}{suffix}" for suffix in _SUFFIXES]
-        found = [path for path in paths if path.is_file()]
-        if len(found) != 1:
-            state = "neither is" if not found else "both are"
-            raise DataError(f"{paths[0]} or {paths[1].name} must be there, but {state}.")
-        files[split] = read_triples(found[0], delimiter)
-    return build_knowledge_graph(name, files)
+        found = [path for ending in _ENDINGS if (path := folder / f"{split}{ending}").is_file()]
+        if not found:
+            raise DataError(
+                f"{folder / split}.txt or {split}.tsv must be there, but neither is (nor .csv or .parquet, "
+                "nor a text packed as .gz or .zst)."
+            )
+        if len(found) > 1:
+            raise DataError(
+                f"There must be one file of {split}, but {folder} has "
+                f"{', '.join(each.name for each in found)}."
+            )
+        files[split] = found[0]
+    return files

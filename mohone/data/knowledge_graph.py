@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -211,11 +211,17 @@ def splits_of(kg: KnowledgeGraph, triples: Tensor) -> Tensor:
     return out
 
 
-def build_knowledge_graph(name: str, files: Mapping[str, TripleFile]) -> KnowledgeGraph:
+def build_knowledge_graph(
+    name: str, files: Mapping[str, TripleFile], warnings: Sequence[str] = ()
+) -> KnowledgeGraph:
     """Make the data set of three read files.
 
     Repeated lines count once. Valid and test may hold entities and relations that train lacks: they are
-    part of the vocabulary and are ranked like all others; the report counts them.
+    part of the vocabulary and are ranked like all others; the report counts them. Where weights were read,
+    those of train count; of a repeated triple the greatest, so that repetition changes nothing.
+
+    Args:
+        warnings: that the report has first.
 
     Raises:
         DataError: if a split is empty.
@@ -228,6 +234,7 @@ def build_knowledge_graph(name: str, files: Mapping[str, TripleFile]) -> Knowled
         triples = NamedTriples.of(files[split].triples)
         codes[split] = names.add_pool(triples.names)[triples.codes]
     order = Order.of(names, codes.values())
+    weighed = order.weigh(codes["train"], files["train"].weights)
     triples_of = {split: order.encode(codes.pop(split)) for split in SPLITS}
     digests = ":".join(order.digest(triples_of[split]) for split in SPLITS)
     entities, relations = (
@@ -235,13 +242,15 @@ def build_knowledge_graph(name: str, files: Mapping[str, TripleFile]) -> Knowled
     )
     # int64: others reckon with products of ids, which 32 bits would not hold.
     encoded = {split: torch.from_numpy(each) for split, each in triples_of.items()}
-    return KnowledgeGraph(
+    report = report_loading(name, files, encoded, entities.names, relations.names)
+    kg = KnowledgeGraph(
         name=name,
         entities=entities,
         relations=relations,
         fingerprint=hashlib.sha256(digests.encode()).hexdigest(),
-        report=report_loading(name, files, encoded, entities.names, relations.names),
+        report=replace(report, warnings=[*warnings, *report.warnings]),
         train=encoded["train"],
         valid=encoded["valid"],
         test=encoded["test"],
     )
+    return kg if weighed is None else kg.weighted(torch.from_numpy(weighed))

@@ -11,10 +11,10 @@ from typing import IO, Any
 from mohone.core.errors import ConfigError, DataError
 
 PACKINGS = ("", ".gz", ".zst")
-_BLOCK = 1 << 24
+BLOCK = 1 << 24  # Bytes read at once.
 
 
-def line_blocks(path: Path, size: int = _BLOCK) -> Iterator[bytes]:
+def line_blocks(path: Path) -> Iterator[bytes]:
     """The lines of a file, `.gz` and `.zst` unpacked, in blocks that end where a line ends.
 
     A last line without an end is given one.
@@ -25,7 +25,7 @@ def line_blocks(path: Path, size: int = _BLOCK) -> Iterator[bytes]:
     try:
         with _open(path) as file:
             rest = b""
-            while block := file.read(size):
+            while block := file.read(BLOCK):
                 end = block.rfind(b"\n") + 1
                 if not end:
                     rest += block

@@ -50,14 +50,35 @@ class Order:
         Raises:
             DataError: more entities and relations than fit in 64 bits, three to a triple.
         """
+        keys = _unique(self._keys(codes))
+        out = np.empty((len(keys), 3), np.int64)
+        queries, out[:, 2] = np.divmod(keys, max(1, len(self.entities)))
+        out[:, 0], out[:, 1] = np.divmod(queries, max(1, len(self.relations)))
+        return out
+
+    def weigh(self, codes: Codes, weights: NDArray[np.float32] | None) -> NDArray[np.float32] | None:
+        """The greatest weight of each triple of `encode`."""
+        if weights is None:
+            return None
+        keys = self._keys(codes)
+        unique = _unique(keys.copy())
+        out = np.zeros(len(unique), np.float32)
+        np.maximum.at(out, np.searchsorted(unique, keys), weights)
+        return out
+
+    def _keys(self, codes: Codes) -> Ids:
+        """A number for each triple, ascending with head, relation and tail."""
         n_entities, n_relations = len(self.entities), len(self.relations)
         if n_entities**2 * n_relations >= 1 << 63:
             raise DataError(
                 f"Entities squared times relations must be below 2^63, but there are {n_entities:,} and "
                 f"{n_relations:,}."
             )
-        queries = self.entity_ids[codes[:, 0]] * n_relations + self.relation_ids[codes[:, 1]]
-        return _decode(queries * n_entities + self.entity_ids[codes[:, 2]], n_entities, n_relations)
+        keys: Ids = self.entity_ids[codes[:, 0]] * n_relations
+        keys += self.relation_ids[codes[:, 1]]
+        keys *= n_entities
+        keys += self.entity_ids[codes[:, 2]]
+        return keys
 
     def digest(self, triples: Ids) -> str:
         """sha256 of the sorted lines of unique triples of ids, sorted."""
@@ -97,14 +118,10 @@ def fingerprint(triples: Iterable[NamedTriple]) -> str:
     return order.digest(order.encode(read.codes))
 
 
-def _decode(keys: Ids, n_entities: int, n_relations: int) -> Ids:
-    """Unique triples, sorted, of one number each; sorts the numbers in place."""
+def _unique(keys: Ids) -> Ids:
+    """Each number once, ascending; sorts them in place."""
     keys.sort()
-    keys = keys[np.diff(keys, prepend=-1) > 0]
-    out = np.empty((len(keys), 3), np.int64)
-    queries, out[:, 2] = np.divmod(keys, max(1, n_entities))
-    out[:, 0], out[:, 1] = np.divmod(queries, max(1, n_relations))
-    return out
+    return keys[np.diff(keys, prepend=-1) > 0]
 
 
 def _inverse(numbers: Ids, size: int) -> Ids:

@@ -6,122 +6,188 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mohone.core.errors import ConfigError, DataError
 from mohone.data.opening import line_blocks
+from mohone.data.parquet import read_parquet
 from mohone.data.triples import NamedTriple as NamedTriple
 from mohone.data.triples import NamedTriples, Table
 
 FIELDS = ("head", "relation", "tail")
-EDGE_FIELDS = ("one node", "other node")
+WEIGHTED = (*FIELDS, "weight")
 _DELIMITER_WORDS = {"\t": "tab-separated", ",": "comma-separated", " ": "space-separated"}
 _MARK = "\ufeff".encode()
 
 
 class TripleFile(NamedTuple):
-    """What a file of triples held: the triples in its order, and how many lines were blank."""
+    """What a file of triples held: the triples in its order, and how many lines were blank.
+
+    Attributes:
+        weights: `(n,)` float32, > 0, where the file was asked for them.
+        header: the first line, where it is none of the triples.
+    """
 
     triples: NamedTriples
     n_blank: int
+    weights: NDArray[np.float32] | None = None
+    header: NamedTriple | None = None
 
 
-def read_triples(path: Path, delimiter: str = "\t") -> TripleFile:
+def read_triples(
+    path: Path, delimiter: str = "\t", header: bool | None = False, weights: bool = False
+) -> TripleFile:
     r"""Read `head<delimiter>relation<delimiter>tail` lines, UTF-8, ended by ``\n`` or ``\r\n``.
 
     Names are kept as they are: no white space is stripped, no number parsed, no case folded. A byte-order
-    mark at the start is no part of a name. Blank lines are skipped and counted.
+    mark at the start is no part of a name. Blank lines are skipped and counted. Files that end in `.gz` and
+    `.zst` are unpacked, and of `.parquet` the columns of these names are read, or else all, which must be
+    as many.
+
+    Args:
+        header: is the first line that is not blank no triple? None: that is not known yet; it is kept, and
+            its weight is 0 if it has none.
+        weights: is there a fourth field, a number > 0?
 
     Raises:
         DataError: a missing file, a byte that is not UTF-8, a line without exactly three fields, an
             empty field.
     """
-    table = _read(path, delimiter, FIELDS)
-    return TripleFile(NamedTriples(table.names, table.codes), table.n_blank)
+    table = read_table(path, delimiter, WEIGHTED if weights else FIELDS)
+    first = int(header is True and path.suffix != ".parquet" and len(table.codes) > 0)
+    triples = NamedTriples(table.names, table.codes[first:, :3])
+    read = TripleFile(triples, table.n_blank)
+    if first:
+        read = read._replace(header=NamedTriples(table.names, table.codes[:, :3])[0])
+    if weights:
+        read = read._replace(weights=numbers_of(path, table, first, 3, unsure=header is None))
+    return read
 
 
-def read_edges(path: Path, delimiter: str = "\t") -> TripleFile:
-    """Read a graph of any kind: lines of two nodes, or of triples as `read_triples` takes them.
-
-    Of two fields the relation is that there is a line, "-". The first line that is not blank decides which
-    of the two it is.
+def read_table(path: Path, delimiter: str, fields: tuple[str, ...]) -> Table:
+    """Read lines of so many fields, none empty.
 
     Raises:
-        DataError: as `read_triples`, with the number of fields that the first line has.
+        DataError: as `read_triples`.
     """
-    number, first = _first_line(path)
-    n_fields = first.removesuffix("\r").count(delimiter) + 1
-    if first and n_fields not in (len(EDGE_FIELDS), len(FIELDS)):
-        raise DataError(
-            f"{path}, line {number}: found {_fields(n_fields)}, wanted {len(EDGE_FIELDS)} "
-            f"({', '.join(EDGE_FIELDS)}) or {len(FIELDS)} ({', '.join(FIELDS)}), {_kind(delimiter)}; "
-            "there are no lines of comment."
-        )
-    if n_fields == len(FIELDS):
-        return read_triples(path, delimiter)
-    table = _read(path, delimiter, EDGE_FIELDS)
-    relation = table.names.add([b"-"]).repeat(len(table.codes))
-    codes = np.stack([table.codes[:, 0], relation, table.codes[:, 1]], 1)
-    return TripleFile(NamedTriples(table.names, codes), table.n_blank)
-
-
-def _first_line(path: Path) -> tuple[int, str]:
-    """Number and text of the first line that is not blank; ("" if there is none)."""
-    number = 0
-    for block in line_blocks(path):
-        for line in block.removeprefix(_MARK if not number else b"").split(b"\n")[:-1]:
-            number += 1
-            if line.strip(b" \r"):
-                return number, line.decode(errors="replace")
-    return 1, ""
-
-
-def _read(path: Path, delimiter: str, fields: tuple[str, ...]) -> Table:
     if not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in "\r\n":
         raise ConfigError(f"The delimiter (`dataset.delimiter`) must be one character, but is {delimiter!r}.")
     table = Table(len(fields))
+    if path.suffix == ".parquet":
+        read_parquet(path, fields, table)
+        return table
     first = True
-    for block in line_blocks(path):
-        if first:
-            block, first = block.removeprefix(_MARK), False
+    for each in line_blocks(path):
+        block = each.removeprefix(_MARK) if first else each
+        first = False
         sound = _decodable(block)
         place = table.read(block[:sound], delimiter.encode())
         if place.fault is not None:
             raise DataError(f"{path}, line {place.line}: {_fault(place.fault.decode(), delimiter, fields)}")
         if sound < len(block):
-            raise DataError(f"{path}, line {place.line + 1}: {_bad_byte(block[sound:])}")
+            byte = block[_bad_place(block) or 0]
+            raise DataError(
+                f"{path}, line {place.line + 1}: the text must be UTF-8, but holds the byte 0x{byte:02X}."
+            )
     return table
+
+
+def numbers_of(
+    path: Path, table: Table, first: int, column: int, unsure: bool = False
+) -> NDArray[np.float32]:
+    """The weights that a column holds from row `first` on: `(n,)` float32.
+
+    Args:
+        unsure: may the first of them be none?
+
+    Raises:
+        DataError: one that is no finite number > 0.
+    """
+    values = np.zeros(len(table.names), np.float32)
+    for code in np.unique(table.codes[first:, column]).tolist():
+        values[code] = weight_of(table.names.name(code))
+    numbers = values[table.codes[first:, column]]
+    bad = np.flatnonzero(numbers[unsure:] == 0)
+    if len(bad):
+        row = first + int(unsure) + int(bad[0])
+        raise DataError(
+            f"{path}, line {_line_of(path, row):,}: the weight must be a number > 0, but is "
+            f"{table.names.name(int(table.codes[row, column]))!r}."
+        )
+    return numbers
+
+
+def weight_of(text: str) -> np.float32:
+    """The number that a text is; 0 if it is no finite one above 0.
+
+    Example:
+        >>> [float(weight_of(text)) for text in ("0.5", "1e3", "-1", "nan", "one", "1_0")]
+        [0.5, 1000.0, 0.0, 0.0, 0.0, 0.0]
+    """
+    try:
+        with np.errstate(over="ignore"):
+            value = np.float32(float(text)) if "_" not in text else np.float32(0)
+    except ValueError:
+        return np.float32(0)
+    return value if np.isfinite(value) and value > 0 else np.float32(0)
+
+
+def first_line(path: Path) -> tuple[int, str]:
+    """Number and text of the first line that is not blank; 1 and "" if there is none."""
+    number = 0
+    for block in line_blocks(path):
+        for line in block.removeprefix(_MARK if not number else b"").split(b"\n")[:-1]:
+            number += 1
+            if line.removesuffix(b"\r").strip(b" "):
+                return number, line.removesuffix(b"\r").decode(errors="replace")
+    return 1, ""
+
+
+def _line_of(path: Path, row: int) -> int:
+    """The number of the line that holds a row, which blank ones do not."""
+    number = 0
+    if path.suffix == ".parquet":
+        return row + 1
+    for block in line_blocks(path):
+        for line in block.split(b"\n")[:-1]:
+            number += 1
+            row -= bool(line.removesuffix(b"\r").strip(b" "))
+            if row < 0:
+                return number
+    return number
 
 
 def _decodable(block: bytes) -> int:
     """Bytes of the lines before the first that is not UTF-8."""
+    place = _bad_place(block)
+    return len(block) if place is None else block.rfind(b"\n", 0, place) + 1
+
+
+def _bad_place(block: bytes) -> int | None:
     try:
         block.decode()
     except UnicodeDecodeError as error:
-        return block.rfind(b"\n", 0, error.start) + 1
-    return len(block)
-
-
-def _bad_byte(block: bytes) -> str:
-    try:
-        block.decode()
-    except UnicodeDecodeError as error:
-        return f"the text must be UTF-8, but holds the byte 0x{block[error.start]:02X}."
-    raise AssertionError
+        return error.start
+    return None
 
 
 def _fault(line: str, delimiter: str, names: tuple[str, ...]) -> str:
     fields = line.removesuffix("\r").split(delimiter)
     if len(fields) != len(names):
-        return f"found {_fields(len(fields))}, wanted {len(names)} ({', '.join(names)}, {_kind(delimiter)})."
+        return (
+            f"found {count_fields(len(fields))}, wanted {len(names)} ({', '.join(names)}, {kind(delimiter)})."
+        )
     if all(fields):
         return "a name must not hold a tab, but one does."
     empty = names[[bool(field) for field in fields].index(False)]
     return f"the {empty} must be a name, but is empty."
 
 
-def _fields(n: int) -> str:
+def count_fields(n: int) -> str:
+    """So many fields, in words."""
     return f"{n} field" if n == 1 else f"{n} fields"
 
 
-def _kind(delimiter: str) -> str:
+def kind(delimiter: str) -> str:
+    """What fields with this between them are called."""
     return _DELIMITER_WORDS.get(delimiter, f"separated by {delimiter!r}")

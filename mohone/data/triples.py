@@ -136,16 +136,16 @@ def _add(table: Table, triples: list[NamedTriple]) -> None:
         ) from None
     whole = text.count(b"\n") == len(lines) == len(triples)
     if not whole or table.read(text).fault is not None:
-        number = next(i for i, triple in enumerate(triples) if not is_triple(triple))
+        number = next(i for i, triple in enumerate(triples) if not is_row(triple, 3))
         raise DataError(
             f"Triple {first + number + 1:,} must hold three names, none empty or with a tab or an end of "
             f"line, but is {triples[number]!r}."
         )
 
 
-def is_triple(names: Sequence[str]) -> bool:
-    """Are these three names that a line of a file can hold?"""
-    return len(names) == 3 and all(name and "\t" not in name and "\n" not in name for name in names)
+def is_row(names: Sequence[str | None], n: int) -> bool:
+    """Are these so many names that a line of a file can hold?"""
+    return len(names) == n and all(name and "\t" not in name and "\n" not in name for name in names)
 
 
 def _not_utf8(text: str) -> bool:

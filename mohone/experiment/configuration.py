@@ -31,7 +31,7 @@ NODES = {  # Values that belong together.
 }
 _LATER = ("given",)  # Jobs of an earlier version have none.
 PATHS = (
-    *("dataset.path", "dataset.data_dir", "data_dir", "store_dir"),
+    *("dataset.path", "dataset.data_dir", "dataset.store_dir", "data_dir", "store_dir"),
     *("pretrained.file", "given.model", "given.relations"),
 )
 

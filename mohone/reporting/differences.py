@@ -9,7 +9,15 @@ from mohone.core.config import Plain
 
 _MOST = 3
 # These change no figure:
-_BESIDE = ("store_dir", "data_dir", "dataset.data_dir", "logger", "progress", "allocator")
+_BESIDE = (
+    "store_dir",
+    "data_dir",
+    "dataset.data_dir",
+    "dataset.store_dir",
+    "logger",
+    "progress",
+    "allocator",
+)
 
 
 def differences(there: Plain, here: Plain) -> str:

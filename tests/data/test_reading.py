@@ -28,7 +28,8 @@ def test_unicode_line_separators_are_part_of_names(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [b"a\tr\tb\n", b"a\tr\tb", b"a\tr\tb\r\n", b"\xef\xbb\xbfa\tr\tb\n"])
 def test_line_ends_and_byte_order_mark(tmp_path: Path, content: bytes) -> None:
-    assert read_triples(write(tmp_path, content)) == ([("a", "r", "b")], 0)
+    read = read_triples(write(tmp_path, content))
+    assert (read.triples, read.n_blank) == ([("a", "r", "b")], 0)
 
 
 def test_blank_lines_are_skipped_and_counted(tmp_path: Path) -> None:

@@ -1,0 +1,111 @@
+"""A graph of any kind as a list of edges: two nodes a line, a triple, or two nodes and a weight."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from mohone.core.errors import DataError
+from mohone.data.headers import names_columns
+from mohone.data.names import Codes, Names
+from mohone.data.ordering import sorted_numbers
+from mohone.data.parquet import count_columns
+from mohone.data.reading import FIELDS, count_fields, first_line, kind, numbers_of, read_table, weight_of
+
+PAIR = ("one node", "other node")
+_WEIGHTED_PAIR = (*PAIR, "weight")
+
+
+@dataclass(frozen=True)
+class Edges:
+    """The edges of a file, repeated ones too.
+
+    Attributes:
+        names: of the nodes, in the order of code points.
+        ends: `(n, 2)` int64 node numbers.
+        weights: `(n,)` float32, > 0; None: there are none.
+        notes: sentences on what the file was taken for.
+    """
+
+    names: tuple[str, ...]
+    ends: Tensor
+    weights: Tensor | None
+    notes: tuple[str, ...]
+
+
+def read_edges(
+    path: Path, delimiter: str = "\t", header: bool | None = None, weights: bool | None = None
+) -> Edges:
+    """Read lines of two nodes, of triples, or of two nodes and a weight; the first that is not blank decides.
+
+    Args:
+        header: does the first line name the columns? None: if its words are such as columns are called by,
+            and stand nowhere else.
+        weights: is the third field a weight? None: if all are numbers that no node is called by, while a
+            second field names a node that a first field does, too.
+
+    Raises:
+        DataError: as `read_triples`; a third field that holds numbers alone and may be either.
+    """
+    fields = _fields(path, delimiter, weights)
+    table = read_table(path, delimiter, fields)
+    codes, notes = table.codes, []
+    first = int(header is True)
+    if header is None and names_columns(table.names, codes):
+        words = ", ".join(table.names.name(code) for code in codes[0])
+        notes.append(f"the first line ({words}) is taken for the names of columns: --no-header keeps it")
+        first = 1
+    weighted = fields == _WEIGHTED_PAIR
+    if weights is None and fields == FIELDS and _third_is_weight(path, table.names, codes[first:]):
+        notes.append("the third column holds numbers alone, and is taken for weights: --no-weights keeps it")
+        weighted = True
+    values = torch.from_numpy(numbers_of(path, table, first, 2)) if weighted else None
+    columns = [0, 2] if len(fields) == len(FIELDS) and not weighted else [0, 1]
+    names, ends = _numbered(table.names, codes[first:, columns])
+    return Edges(names, ends, values, tuple(notes))
+
+
+def _fields(path: Path, delimiter: str, weights: bool | None) -> tuple[str, ...]:
+    """What the fields of the file are, by its first line."""
+    if weights:
+        return _WEIGHTED_PAIR
+    if path.suffix == ".parquet":
+        return PAIR if count_columns(path) == len(PAIR) else FIELDS
+    number, line = first_line(path)
+    n = line.count(delimiter) + 1
+    if line and n not in (len(PAIR), len(FIELDS)):
+        raise DataError(
+            f"{path}, line {number}: found {count_fields(n)}, wanted {len(PAIR)} "
+            f"({', '.join(PAIR)}) or {len(FIELDS)} ({', '.join(FIELDS)}, or two nodes and a weight), "
+            f"{kind(delimiter)}; there are no lines of comment."
+        )
+    return PAIR if n == len(PAIR) else FIELDS
+
+
+def _third_is_weight(path: Path, names: Names, codes: Codes) -> bool:
+    """Are the third fields weights? Not if one is no number; else by what the first fields hold, too."""
+    thirds = np.unique(codes[:, 2]).tolist()
+    if not all(weight_of(names.name(code)) for code in thirds) or not thirds:
+        return False
+    shared = [bool(np.isin(codes[:, column], codes[:, 0]).any()) for column in (1, 2)]
+    if shared[0] == shared[1]:
+        raise DataError(
+            f"{path}: the third field of all lines is a number, a weight of an edge or the name of a "
+            "node: `--weights` says that it is a weight, `--no-weights` that it is a node."
+        )
+    return shared[0]
+
+
+def _numbered(names: Names, codes: Codes) -> tuple[tuple[str, ...], Tensor]:
+    """The nodes' names in order, and their numbers."""
+    is_node = np.zeros(len(names), bool)
+    is_node[codes] = True
+    order = sorted_numbers(names)
+    order = order[is_node[order]]
+    numbers = np.zeros(len(names), np.int64)
+    numbers[order] = np.arange(len(order))
+    return tuple(names.tuple[code] for code in order.tolist()), torch.from_numpy(numbers[codes])

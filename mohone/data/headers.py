@@ -1,0 +1,78 @@
+"""First lines that name columns instead of holding a triple: found, or said to be there or not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from mohone.core.errors import ConfigError
+from mohone.data.names import Codes, Names
+from mohone.data.reading import TripleFile, read_triples
+
+# What the columns of a single file are called; three files are judged by what they share.
+_WORDS = """head relation tail h r t subject predicate object s p o source target src dst from to type label
+    rel property entity1 entity2 node1 node2 node_1 node_2 start end edge weight w score u v"""
+
+
+def read_splits(
+    paths: Mapping[str, Path], delimiter: str, header: bool | None, weights: bool
+) -> tuple[dict[str, TripleFile], list[str]]:
+    """Read train, valid and test, and what is to be said of their first lines.
+
+    Args:
+        header: are their first lines none of the triples? None: if all are the same and their words stand
+            nowhere else in the three files.
+    """
+    check_header(header)
+    files = {split: read_triples(path, delimiter, header, weights) for split, path in paths.items()}
+    if header is not None or any(path.suffix == ".parquet" for path in paths.values()):
+        return files, []
+    words = {file.triples[0] if len(file.triples) else None for file in files.values()}
+    if len(words) == 1 and all(stands_alone(file.triples.codes) for file in files.values()):
+        files = {split: drop_first(file) for split, file in files.items()}
+        return files, [
+            f"{_taken(' of all files', files['train'])} `dataset.header=false` keeps it as a triple"
+        ]
+    for split, file in files.items():
+        if file.weights is not None and len(file.weights) and not file.weights[0]:
+            read_triples(paths[split], delimiter, False, weights)  # Says what is wrong with it.
+    return files, []
+
+
+def without_header(file: TripleFile) -> tuple[TripleFile, str]:
+    """A single file without its first line if that names columns, and what is then to be said."""
+    if not names_columns(file.triples.names, file.triples.codes):
+        return file, ""
+    file = drop_first(file)
+    return file, f"{_taken('', file)} --no-header keeps it"
+
+
+def names_columns(names: Names, codes: Codes) -> bool:
+    """Do the words of the first line stand nowhere else, and are they such as columns are called by?"""
+    return stands_alone(codes) and {names.name(code).lower() for code in codes[0]} <= set(_WORDS.split())
+
+
+def check_header(header: object) -> None:
+    """Refuse what is neither true nor false nor left open."""
+    if header is not None and not isinstance(header, bool):
+        raise ConfigError(f"`dataset.header` must be true, false or null, but is {header!r}.")
+
+
+def stands_alone(codes: Codes) -> bool:
+    """Are there more lines than one, and is no word of the first in any other?"""
+    return len(codes) > 1 and not np.isin(codes[1:], codes[0]).any()
+
+
+def drop_first(file: TripleFile) -> TripleFile:
+    """The file without its first triple, which is a header."""
+    weights = None if file.weights is None else file.weights[1:]
+    return file._replace(triples=file.triples[1:], weights=weights, header=file.triples[0])
+
+
+def _taken(where: str, file: TripleFile) -> str:
+    return (
+        f"the first line{where} ({', '.join(file.header or ())}) is taken for the names of columns, "
+        "since its words stand nowhere else:"
+    )
