@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mohone.core.errors import DataError, MohoneError, require_int
-from mohone.core.terminal import prepare_terminal
+from mohone.core.terminal import prepare_terminal, typed
+from mohone.experiment.job_arguments import add_job_options, open_given
 
 if TYPE_CHECKING:
     from mohone.data.knowledge_graph import Vocabulary
@@ -23,14 +24,15 @@ def main(arguments: list[str] | None = None) -> int:
     prepare_terminal()
     parser = argparse.ArgumentParser(prog="python -m mohone.predict", description=__doc__)
     parser.add_argument("job", type=Path, metavar="JOB", help="the folder of a job that has ended")
-    parser.add_argument("--relation", required=True, metavar="NAME")
+    parser.add_argument("--relation", type=typed, required=True, metavar="NAME")
     asked = parser.add_mutually_exclusive_group(required=True)
-    asked.add_argument("--head", metavar="NAME", help="the known head: tails are asked for")
-    asked.add_argument("--tail", metavar="NAME", help="the known tail: heads are asked for")
+    asked.add_argument("--head", type=typed, metavar="NAME", help="the known head: tails are asked for")
+    asked.add_argument("--tail", type=typed, metavar="NAME", help="the known tail: heads are asked for")
     parser.add_argument("--top", type=int, default=10, metavar="N", help="answers; 10 if not given")
     parser.add_argument("--known", action="store_true", help="also those that the data set has, and where")
     parser.add_argument("--baseline", action="store_true", help="of the model before the infusion")
     parser.add_argument("--why", action="store_true", help="below each answer what spoke for it")
+    add_job_options(parser)
     given = parser.parse_args(arguments)
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     try:
@@ -49,9 +51,8 @@ def _answers(given: argparse.Namespace) -> Iterator[tuple[Answer, list[str]]]:
     """The answers, each with what spoke for it if that is asked for."""
     # Torch and Lightning take seconds: help and typos should not.
     from mohone.evaluation.best_answers import best_answers
-    from mohone.experiment.finished import open_job
 
-    job = open_job(given.job)
+    job = open_given(given.job, given)
     side, name = ("tail", given.head) if given.head is not None else ("head", given.tail)
     relation = _find("--relation", given.relation, job.kg.relations)
     entity = _find(f"--{'head' if side == 'tail' else 'tail'}", name, job.kg.entities)

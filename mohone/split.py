@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mohone.core.errors import DataError, MohoneError, require_int
 from mohone.core.files import making
-from mohone.core.terminal import prepare_terminal
+from mohone.core.terminal import prepare_terminal, typed
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -21,7 +21,8 @@ def main(arguments: list[str] | None = None) -> int:
         "--share", type=float, default=0.1, help="of each of valid and test; 0.1 if not given"
     )
     parser.add_argument("--seed", type=int, default=0, help="of the draw; 0 if not given")
-    parser.add_argument("--delimiter", default="\t", help="between fields of FILE; a tab if not given")
+    about = "between fields of FILE; a tab if not given"
+    parser.add_argument("--delimiter", type=typed, default="\t", help=about)
     given = parser.parse_args(arguments)
     try:
         _split(given.file, given.folder, given.delimiter, given.share, given.seed)

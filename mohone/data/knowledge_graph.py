@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -43,6 +43,7 @@ class KnowledgeGraph:
     Attributes:
         train, valid, test: `(n, 3)` int64 of head, relation, tail; unique and sorted.
         fingerprint: sha256 over the sorted lines of each split.
+        fingerprints: that of each split alone.
     """
 
     name: str
@@ -53,6 +54,7 @@ class KnowledgeGraph:
     test: Tensor
     fingerprint: str
     report: LoadReport
+    fingerprints: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def n_entities(self) -> int:
@@ -147,12 +149,13 @@ def build_knowledge_graph(name: str, files: Mapping[str, TripleFile]) -> Knowled
     entities = Vocabulary(name for head, _, tail in every for name in (head, tail))
     relations = Vocabulary(relation for _, relation, _ in every)
     encoded = {split: _encode(files[split].triples, entities, relations) for split in SPLITS}
-    digests = ":".join(fingerprint(files[split].triples) for split in SPLITS)
+    digests = {split: fingerprint(files[split].triples) for split in SPLITS}
     return KnowledgeGraph(
         name=name,
         entities=entities,
         relations=relations,
-        fingerprint=hashlib.sha256(digests.encode()).hexdigest(),
+        fingerprint=hashlib.sha256(":".join(digests.values()).encode()).hexdigest(),
+        fingerprints=digests,
         report=report_loading(name, files, encoded, entities.names, relations.names),
         **encoded,
     )

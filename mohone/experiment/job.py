@@ -49,7 +49,7 @@ def run_job(config: Plain, folder: Path, sweep: str | None = None) -> Plain:
         log.info("%s", line)
     runner = Runner(plan, kg)
     runner.check()
-    if done := finished(folder, runner.keys, config):
+    if done := finished(folder, runner.keys, config, kg.fingerprints):
         log.info("skipped: this job has ended before, in %s", folder)
         return done
     write_text(folder / CONFIG, OmegaConf.to_yaml(OmegaConf.create(config)))
@@ -128,6 +128,7 @@ def _describe_run(runner: Runner, trained: dict[str, Trained]) -> Plain:
         "dataset": {
             "name": kg.name,
             "fingerprint": kg.fingerprint,
+            "fingerprints": dict(kg.fingerprints),
             "n_entities": kg.n_entities,
             "n_relations": kg.n_relations,
             "n_train": len(kg.train),

@@ -23,7 +23,7 @@ from mohone.netemb.sampled import SampledObjective
 OBJECTIVES = ("auto", "exact", "sampled")
 MOST_EXACT = 50_000  # Nodes up to which a matrix of all pairs is held: 5 GB in float16.
 _FEW = 100  # Nodes; with fewer, fewer steps come as near to the loss's lowest.
-# To begin an epoch costs as much as ten steps of a small network, whose epochs are of several passes for that:
+# To begin an epoch costs as much as ten steps of a small network: its epochs are of several passes.
 _BATCHES, _EPOCHS = 50, 20  # Of so many batches, as long as there are so many epochs.
 
 

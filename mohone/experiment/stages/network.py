@@ -20,6 +20,7 @@ class NetworkStage(Stage):
     """Learns where the entities lie in network space."""
 
     name = "netemb"
+    file = VECTORS
 
     @property
     def config(self) -> Plain:
