@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from mohone.core.errors import DataError, MohoneError, require_choice, require_int
 from mohone.core.terminal import prepare_terminal
+from mohone.experiment.job_arguments import add_job_options, open_given
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -42,6 +43,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--typed", action="store_true", help="draw entities that train has on that side")
     parser.add_argument("--seed", type=int, default=0, help="of the draw; 0 if not given")
     parser.add_argument("--baseline", action="store_true", help="of the model before the infusion")
+    add_job_options(parser)
     given = parser.parse_args(arguments)
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     try:
@@ -61,9 +63,8 @@ def _classify(given: argparse.Namespace) -> None:
     from mohone.core.files import write_json
     from mohone.data.named_triples import read_known
     from mohone.evaluation.classification import fit_classifier
-    from mohone.experiment.finished import open_job
 
-    job = open_job(given.job)
+    job = open_given(given.job, given)
     delimiter = job.result["config"]["dataset"].get("delimiter", "\t")
     asked = read_known(given.triples, job.kg, delimiter) if given.triples else None
     folder = _folder_of_negatives(given, job)

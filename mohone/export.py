@@ -9,6 +9,8 @@ from pathlib import Path
 
 from mohone.core.errors import DataError, MohoneError
 from mohone.core.terminal import prepare_terminal
+from mohone.core.words import counted
+from mohone.experiment.job_arguments import add_job_options, open_given
 
 _KINDS = ("model", "baseline", "network")
 
@@ -25,31 +27,32 @@ def main(arguments: list[str] | None = None) -> int:
         default="model",
         help="the model, infused if the job was to (default); the baseline; or the network embedding",
     )
+    add_job_options(parser)
     given = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     try:
-        _export(given.job, given.out, given.of)
+        _export(given)
     except (MohoneError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
     return 0
 
 
-def _export(folder: Path, out: Path, kind: str) -> None:
+def _export(given: argparse.Namespace) -> None:
     # Torch and Lightning take seconds: help and typos should not.
     from mohone.core.named_vectors import check_format, write_vectors
-    from mohone.experiment.finished import open_job
 
+    out, kind = given.out, given.of
     check_format(out)
-    job = open_job(folder)
+    job = open_given(given.job, given)
     if kind == "network":
         if not job.has_network:
-            raise DataError(f"{folder} must be a job with a network embedding, but has none.")
+            raise DataError(f"{given.job} must be a job with a network embedding, but has none.")
         vectors = job.network_vectors
     else:
         vectors = (job.model if kind == "model" else job.baseline).entity_vectors
     write_vectors(out, job.kg.entities.names, vectors.cpu())
-    print(f"{out}: {len(vectors):,} vectors of {vectors.shape[1]} numbers")
+    print(f"{out}: {counted(len(vectors), 'vector')} of {counted(vectors.shape[1], 'number')}")
 
 
 if __name__ == "__main__":

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from mohone.core.errors import DataError, MohoneError, require_choice
-from mohone.core.terminal import prepare_terminal
+from mohone.core.terminal import prepare_terminal, typed
 from mohone.evaluation.settings import ALL_SETTINGS
+from mohone.experiment.job_arguments import add_job_options, open_given
 from mohone.reporting.infusions import n_neighbors
 from mohone.reporting.pictures import gains
 from mohone.reporting.plotting import save_figure
@@ -45,8 +46,9 @@ def _parser() -> argparse.ArgumentParser:
             sub.add_argument("--setting", choices=ALL_SETTINGS, default="filtered")
         sub.add_argument("--out", type=Path, required=True, metavar="FILE.png")
         sub.add_argument("--wandb", metavar="PROJECT", help="log it to Weights & Biases, too")
-    parsers["map"].add_argument("--entity", required=True, help="its name or readable label")
+    parsers["map"].add_argument("--entity", type=typed, required=True, help="its name or readable label")
     parsers["map"].add_argument("--labels", type=Path, help="readable ones: NAME<TAB>LABEL lines")
+    add_job_options(parsers["map"])
     parsers["barbell"].add_argument("--scale", type=float, default=5.0)
     return parser
 
@@ -64,22 +66,21 @@ def _draw(given: argparse.Namespace) -> Any:
         draw = gains.scale_figure if given.kind == "scale" else gains.strength_figure
         return draw(results, given.setting)
     if given.kind == "map":
-        return _map(given.folder, given.entity, given.labels)
+        return _map(given)
     return _OF_JOB[given.kind](read_finished(given.folder))
 
 
-def _map(folder: Path, entity: str, labels: Path | None) -> Any:
+def _map(given: argparse.Namespace) -> Any:
     from mohone.data.labels import find_name, read_labels
-    from mohone.experiment.finished import open_job
     from mohone.reporting.pictures.maps import map_figure
 
-    k = n_neighbors(read_finished(folder))
+    k = n_neighbors(read_finished(given.folder))
     if k == 0:
         raise DataError("A map needs an infusion that moves entities, but in this job none has moved.")
-    job = open_job(folder)
-    label_of = read_labels(labels)
+    job = open_given(given.folder, given)
+    label_of = read_labels(given.labels)
     readable = [label_of.get(name, name) for name in job.kg.entities.names]
-    entity_id = find_name("--entity", entity, job.kg.entities, label_of)
+    entity_id = find_name("--entity", given.entity, job.kg.entities, label_of)
     metric = job.result["config"]["infusion"]["metric"]
     neighbors = job.space.nearest(k, metric).rows[entity_id]
     before, after = (model.entity_vectors.cpu() for model in (job.baseline, job.model))

@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from mohone.core.errors import MohoneError, require_int
-from mohone.core.terminal import prepare_terminal
+from mohone.core.terminal import prepare_terminal, typed
+from mohone.experiment.job_arguments import add_job_options, open_given
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -17,10 +18,11 @@ def main(arguments: list[str] | None = None) -> int:
     prepare_terminal()
     parser = argparse.ArgumentParser(prog="python -m mohone.neighbors", description=__doc__)
     parser.add_argument("job", type=Path, metavar="JOB", help="the folder of a job that has ended")
-    parser.add_argument("name", metavar="NAME", help="an entity's name, or its label")
+    parser.add_argument("name", type=typed, metavar="NAME", help="an entity's name, or its label")
     parser.add_argument("--top", type=int, default=10, metavar="N", help="neighbours; 10 if not given")
     parser.add_argument("--metric", choices=("cosine", "euclidean"), default="cosine")
     parser.add_argument("--labels", type=Path, metavar="FILE", help="readable ones: NAME<TAB>LABEL lines")
+    add_job_options(parser)
     given = parser.parse_args(arguments)
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     try:
@@ -36,11 +38,10 @@ def main(arguments: list[str] | None = None) -> int:
 def _rows(given: argparse.Namespace) -> list[Sequence[str]]:
     # Torch and Lightning take seconds: help and typos should not.
     from mohone.data.labels import find_name, read_labels
-    from mohone.experiment.finished import open_job
     from mohone.experiment.neighborhoods import neighborhoods, spaces_of
 
     labels = read_labels(given.labels)
-    job = open_job(given.job)
+    job = open_given(given.job, given)
     entity = find_name("NAME", given.name, job.kg.entities, labels)
     found = neighborhoods(spaces_of(job), entity, given.top, given.metric)
     columns = []

@@ -10,7 +10,8 @@ from pathlib import Path
 from mohone.core.config import Plain
 from mohone.core.errors import ConfigError, MohoneError, require_choice, require_int
 from mohone.core.files import check_writable
-from mohone.core.terminal import prepare_terminal
+from mohone.core.terminal import prepare_terminal, typed
+from mohone.core.words import counted
 from mohone.experiment.configuration import LAST_SEED, compose_plain
 
 _NO_DATASET = "dataset=folder"  # The usual one would suggest its own size.
@@ -24,7 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
         "file", type=Path, help="edges (two fields a line, or three with weights) or triples, UTF-8"
     )
     parser.add_argument("--export", type=Path, required=True, help="OUT.npz, OUT.safetensors or OUT.txt")
-    parser.add_argument("--delimiter", default="\t", help="between fields; a tab if not given")
+    parser.add_argument("--delimiter", type=typed, default="\t", help="between fields; a tab if not given")
     parser.add_argument(
         "--header",
         action=argparse.BooleanOptionalAction,
@@ -75,7 +76,8 @@ def _export(given: argparse.Namespace, config: Plain) -> None:
     head, tail = edges.ends.T
     network = Network.from_edges(head, tail, len(names), weighting, edges.weights)
     embedding.learner.objective_for(len(names))
-    logging.info("%d nodes, %d edges, %d isolated", len(names), network.n_edges, int(network.isolated.sum()))
+    found = f"{counted(len(names), 'node')}, {counted(network.n_edges, 'edge')}"
+    logging.info("%s, %d isolated", found, int(network.isolated.sum()))
     pl.seed_everything(seed, verbose=False)
     vectors, notes = embedding.fit(network, TrainerFactory(config["trainer"], out.parent), seed)
     write_vectors(out, names, vectors)

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mohone.core.errors import ConfigError, DataError, MohoneError
-from mohone.core.terminal import prepare_terminal
+from mohone.core.terminal import prepare_terminal, typed
+from mohone.experiment.job_arguments import add_job_options, open_given
 
 if TYPE_CHECKING:
     from mohone.evaluation.best_answers import Answer, Wanted
@@ -32,7 +33,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("job", type=Path, metavar="JOB", help="the folder of a job that has ended")
     for part in _PARTS:
-        parser.add_argument(f"--{part}", action="append", metavar="NAME", help=f"a known {part}")
+        parser.add_argument(f"--{part}", type=typed, action="append", metavar="NAME", help=f"a known {part}")
     lines = "head<TAB>relation<TAB>tail lines, one field empty or `?`"
     parser.add_argument("--queries", type=Path, metavar="FILE", help=lines)
     parser.add_argument("--out", type=Path, metavar="FILE", help="write a table: .tsv or .parquet (polars)")
@@ -44,6 +45,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--labels", type=Path, metavar="FILE", help="readable ones: NAME<TAB>LABEL lines")
     parser.add_argument("--baseline", action="store_true", help="of the model before the infusion")
     parser.add_argument("--why", action="store_true", help="below each answer what spoke for it")
+    add_job_options(parser)
     return parser
 
 
@@ -82,13 +84,12 @@ def _predict(given: argparse.Namespace) -> None:
     from mohone.data.labels import read_labels
     from mohone.evaluation.best_answers import Wanted, best_answers
     from mohone.experiment.answering import check_table
-    from mohone.experiment.finished import open_job
 
     wanted = Wanted(given.top, given.known, given.typed, given.own)
     if given.out:
         check_table(given.out)
     labels = read_labels(given.labels)
-    job = open_job(given.job)
+    job = open_given(given.job, given)
     if given.why and (given.baseline or not job.is_infused):
         raise DataError("`--why` must be asked of an infused model, but this is a baseline.")
     queries = [] if given.queries else _queries(given, job, labels)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mohone.core.errors import MohoneError
-from mohone.core.terminal import prepare_terminal
+from mohone.core.terminal import prepare_terminal, typed
 from mohone.experiment.origins import settings_of
 
 _WIDTH = 24  # Of values; longer ones are as long as they are.
@@ -36,6 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _shown(value: Any) -> str:
     """A value as one types it."""
+    value = typed(value) if isinstance(value, str) else value
     if isinstance(value, str) and value and value.isprintable():
         return value
     return json.dumps(value, ensure_ascii=False)

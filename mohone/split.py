@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mohone.core.errors import DataError, MohoneError, require_int
 from mohone.core.files import making
-from mohone.core.terminal import prepare_terminal
+from mohone.core.terminal import prepare_terminal, typed
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -24,7 +24,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--no-leak", action="store_true", help="keep all triples of two entities in one split, in either way"
     )
-    parser.add_argument("--delimiter", default="\t", help="between fields of FILE; a tab if not given")
+    about = "between fields of FILE; a tab if not given"
+    parser.add_argument("--delimiter", type=typed, default="\t", help=about)
     parser.add_argument(
         "--header",
         action=argparse.BooleanOptionalAction,

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from mohone.core.files import write_json
+from mohone.core.words import counted
 from mohone.experiment.configuration import PATHS
 from mohone.reporting.results import read_results
 
@@ -32,7 +33,7 @@ def main(source: Path, target: Path) -> int:
     results = [(path, result) for path, result in read_results([source]) if result["status"] == "ok"]
     for path, result in results:
         write_json(target / path.relative_to(source), {**result, "config": without_paths(result["config"])})
-    print(f"{len(results)} results copied to {target}")
+    print(f"{counted(len(results), 'result')} copied to {target}")
     return 0
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import logging
+import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,8 +17,11 @@ from torch import Tensor
 
 from mohone.core.errors import ConfigError, DataError
 from mohone.core.files import replacing
+from mohone.core.words import counted
 
+log = logging.getLogger(__name__)
 FORMATS = (".npz", ".safetensors", ".txt")
+_WHITE = re.compile(r"[\s\u180e\u200b\ufeff]")  # To Python's readers, or to anyone else's.
 
 
 def check_format(path: Path) -> None:
@@ -34,8 +39,10 @@ def write_vectors(path: Path, names: Sequence[str], vectors: Tensor) -> None:
 
     - `.npz`: numpy's, arrays `names` (of str) and `vectors`.
     - `.safetensors`: a tensor `vectors`; the names are JSON in the metadata's `names`.
-    - `.txt`: word2vec's text: a line `n dim`, then a line `name numbers...` each. A blank in a name, which
-      would end it, is written as `_`.
+    - `.txt`: word2vec's text: a line `n dim`, then a line `name numbers...` each. White space in a name,
+      which would end it for most readers, is written as `_`, and a warning says so; `rows_by_name` knows.
+
+    What is read back is what was written, bit for bit, but for that white space.
 
     Args:
         path: to be written or replaced.
@@ -44,11 +51,10 @@ def write_vectors(path: Path, names: Sequence[str], vectors: Tensor) -> None:
 
     Raises:
         ConfigError: another ending.
-        DataError: two names that a text would not tell apart.
+        DataError: two names that a text would not tell apart, or a name that numpy would cut short.
     """
     check_format(path)
-    if path.suffix == ".txt":
-        names = _without_blanks(names)
+    names = _as_written(path, names)
     with replacing(path) as part:
         if path.suffix == ".npz":
             with part.open("wb") as file:
@@ -56,10 +62,10 @@ def write_vectors(path: Path, names: Sequence[str], vectors: Tensor) -> None:
         elif path.suffix == ".safetensors":
             save_file({"vectors": vectors.contiguous()}, part, {"names": json.dumps(list(names))})
         else:
-            with part.open("w", encoding="utf-8") as file:
+            with part.open("w", encoding="utf-8", newline="\n") as file:
                 file.write(f"{len(names)} {vectors.shape[1]}\n")
                 for name, row in zip(names, vectors.tolist(), strict=True):
-                    file.write(f"{name} {' '.join(f'{x:.7g}' for x in row)}\n")
+                    file.write(f"{name} {' '.join(f'{x:.9g}' for x in row)}\n")
 
 
 def read_vectors(path: Path) -> tuple[list[str], Tensor]:
@@ -72,18 +78,61 @@ def read_vectors(path: Path) -> tuple[list[str], Tensor]:
     names, vectors = _read(path)
     if vectors.dim() != 2 or len(vectors) != len(names):
         raise DataError(
-            f"{path} must have a row of numbers for each of its {len(names)} names, but its vectors are of "
-            f"shape {tuple(vectors.shape)}."
+            f"{path} must have a row of numbers for each of its {counted(len(names), 'name')}, but its "
+            f"vectors are of shape {tuple(vectors.shape)}."
         )
     return names, vectors
 
 
-def _without_blanks(names: Sequence[str]) -> list[str]:
-    out = [name.replace(" ", "_") for name in names]
+def rows_by_name(path: Path, written: Sequence[str], names: Sequence[str]) -> list[int | None]:
+    """The row of each name in a file of vectors; None: it has none.
+
+    In a text also that of the name as `write_vectors` writes it there, if that is no other name's.
+
+    Args:
+        path: of the file.
+        written: its names.
+        names: distinct ones that are looked for.
+
+    Example:
+        >>> rows_by_name(Path("v.txt"), ["a_b", "c_d"], ["a b", "c d", "c_d"])
+        [0, None, 1]
+    """
+    places = {name: i for i, name in enumerate(written)}
+    rows = [places.get(name) for name in names]
+    if path.suffix != ".txt":
+        return rows
+    texts = [_WHITE.sub("_", name) for name in names]
+    n_of = Counter(texts)
+    return [
+        places.get(text) if row is None and n_of[text] == 1 else row
+        for row, text in zip(rows, texts, strict=True)
+    ]
+
+
+def _as_written(path: Path, names: Sequence[str]) -> Sequence[str]:
+    """The names as a file of this ending has them."""
+    if path.suffix == ".npz" and (cut := next((name for name in names if name.endswith("\0")), None)):
+        raise DataError(
+            f"In .npz a name must not end in a NUL, but {cut!r} does: write .safetensors instead."
+        )
+    if path.suffix != ".txt":
+        return names
+    out = [_WHITE.sub("_", name) for name in names]
     if len(set(out)) < len(set(names)):
         twice = next(name for name, n in Counter(out).items() if n > 1)
         raise DataError(
-            f"Names must stay distinct with `_` for blanks, but {twice!r} stands for two: write .npz instead."
+            f"Names must stay distinct with `_` for white space, but {twice!r} stands for two: write .npz or "
+            ".safetensors instead."
+        )
+    changed = [name for name, text in zip(names, out, strict=True) if name != text]
+    if changed:
+        log.warning(
+            "%s: white space in names is written as `_` (in %d of them, such as %r): .npz and .safetensors "
+            "keep it",
+            path,
+            len(changed),
+            changed[0],
         )
     return out
 
@@ -97,9 +146,9 @@ def _read(path: Path) -> tuple[list[str], Tensor]:
         if path.suffix == ".safetensors":
             with safe_open(path, "pt") as file:
                 return json.loads(file.metadata()["names"]), file.get_tensor("vectors").float()
-        with path.open(encoding="utf-8") as lines:
+        with path.open(encoding="utf-8", newline="\n") as lines:
             n, dim = (int(x) for x in next(lines).split())
-            rows = [line.rstrip(" \n").rsplit(" ", dim) for line in lines]  # word2vec ends lines in blanks.
+            rows = [line.rstrip(" \r\n").rsplit(" ", dim) for line in lines]  # word2vec ends lines in blanks.
         vectors = torch.tensor([[float(x) for x in row[1:]] for row in rows]).reshape(-1, dim)
         if len(rows) != n:
             raise ValueError(f"{n} rows are announced and {len(rows)} are there")

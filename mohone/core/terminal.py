@@ -1,4 +1,4 @@
-"""The terminal of a command: it shows any name, and may leave before the command ends."""
+"""The terminal of a command: it shows any name, may be given any, and may leave before the command ends."""
 
 from __future__ import annotations
 
@@ -18,6 +18,32 @@ def prepare_terminal() -> None:
             stream.reconfigure(errors="backslashreplace")
     if not isinstance(sys.stdout, _Patient):
         sys.stdout = _Patient(sys.stdout)
+
+
+def typed(text: str) -> str:
+    r"""A name as it was typed, for what is no path: names are UTF-8 whatever the locale is.
+
+    Where the locale is another (`LC_ALL=C` without Python's UTF-8 mode), Python gives commands what it could
+    not decode as surrogate escapes: right for paths, but no name that a file in UTF-8 has. To be the `type`
+    of each argument that takes a name.
+
+    Example:
+        >>> typed("r\udcc5\udcaf"), typed("rů")
+        ('rů', 'rů')
+    """
+    try:
+        return os.fsencode(text).decode("utf-8")
+    except UnicodeError:  # It is of another encoding, or was not typed.
+        return text
+
+
+def as_path(text: str) -> str:
+    """A path that a file in UTF-8 names, in the form in which Python takes it in this locale; see `typed`."""
+    try:
+        os.fsencode(text)
+    except UnicodeError:
+        return os.fsdecode(text.encode())
+    return text
 
 
 class _Patient:

@@ -82,6 +82,7 @@ def keep(folder: Path, kg: KnowledgeGraph) -> None:
     rest = {
         "name": kg.name,
         "fingerprint": kg.fingerprint,
+        "fingerprints": dict(kg.fingerprints),
         "sizes": [kg.n_entities, kg.n_relations],
         "report": kg.report.to_dict(),
     }
@@ -110,6 +111,7 @@ def open_kept(folder: Path) -> KnowledgeGraph:
         valid=valid,
         test=test,
         fingerprint=rest["fingerprint"],
+        fingerprints=rest["fingerprints"],
         report=_revived(LoadReport, rest["report"]),
         weights=_tensor(weights) if weights.exists() else None,
     )

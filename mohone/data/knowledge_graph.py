@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import torch
@@ -83,6 +83,7 @@ class KnowledgeGraph:
         fingerprint: sha256 over the sorted lines of each split, and over the weights where there are some.
         weights: `(n_train,)` float32, how much each training triple counts, > 0; None: all the same.
         origin: the settings of a configuration that it is read again by; empty: it came from memory.
+        fingerprints: that of each split alone.
     """
 
     name: str
@@ -95,6 +96,7 @@ class KnowledgeGraph:
     report: LoadReport
     weights: Tensor | None = None
     origin: tuple[str, ...] = ()
+    fingerprints: Mapping[str, str] = field(default_factory=dict)
 
     def weighted(self, weights: Tensor) -> KnowledgeGraph:
         """The same triples with a weight for each row of `train`; its fingerprint is another.
@@ -236,7 +238,7 @@ def build_knowledge_graph(
     order = Order.of(names, codes.values())
     weighed = order.weigh(codes["train"], files["train"].weights)
     triples_of = {split: order.encode(codes.pop(split)) for split in SPLITS}
-    digests = ":".join(order.digest(triples_of[split]) for split in SPLITS)
+    digests = {split: order.digest(triples_of[split]) for split in SPLITS}
     entities, relations = (
         Vocabulary.of_lines(names.text(each[:, None])) for each in (order.entities, order.relations)
     )
@@ -247,7 +249,8 @@ def build_knowledge_graph(
         name=name,
         entities=entities,
         relations=relations,
-        fingerprint=hashlib.sha256(digests.encode()).hexdigest(),
+        fingerprint=hashlib.sha256(":".join(digests.values()).encode()).hexdigest(),
+        fingerprints=digests,
         report=replace(report, warnings=[*warnings, *report.warnings]),
         train=encoded["train"],
         valid=encoded["valid"],

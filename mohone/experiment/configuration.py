@@ -16,6 +16,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from mohone.core.config import CHOICES, Plain, check_known, first_line
 from mohone.core.errors import ConfigError, require_int
+from mohone.core.terminal import typed
 from mohone.experiment.hydra_errors import explain
 from mohone.experiment.recipes import CONF, register_resolvers
 from mohone.experiment.short_keys import full_keys
@@ -91,7 +92,16 @@ def to_plain(config: DictConfig, choices: Mapping[str, Any]) -> Plain:
         raise ConfigError(f"The configuration must resolve, but: {first_line(error)}.") from None
     assert isinstance(plain, dict)
     named = {group: choices.get(group) for group in (*GROUPS, "recipe")}
-    return {**{str(key): value for key, value in plain.items()}, CHOICES: named}
+    return {**{str(key): _typed(value, str(key)) for key, value in plain.items()}, CHOICES: named}
+
+
+def _typed(value: Any, key: str) -> Any:
+    """The same with all texts as they were typed, but for paths: see `mohone.core.terminal.typed`."""
+    if isinstance(value, dict):
+        return {each: _typed(inner, f"{key}.{each}") for each, inner in value.items()}
+    if isinstance(value, list):
+        return [_typed(inner, key) for inner in value]
+    return typed(value) if isinstance(value, str) and key not in PATHS else value
 
 
 def check_choices(arguments: Sequence[str]) -> None:

@@ -60,7 +60,7 @@ def run_stages(
     """
     runner.check()
     plan = runner.plan
-    if done := finished(folder, runner.keys, plan.config):
+    if done := finished(folder, runner.keys, plan.config, runner.kg.fingerprints):
         log.info("skipped: this job has ended before, in %s", folder)
         return done
     if plan.by_size:
@@ -107,6 +107,7 @@ def _describe_run(runner: Runner, trained: dict[str, Trained]) -> Plain:
         "dataset": {
             "name": kg.name,
             "fingerprint": kg.fingerprint,
+            "fingerprints": dict(kg.fingerprints),
             "n_entities": kg.n_entities,
             "n_relations": kg.n_relations,
             "n_train": len(kg.train),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +15,8 @@ from torch import Tensor
 
 from mohone.core.config import Plain
 from mohone.core.errors import DataError, require_bool
-from mohone.core.named_vectors import read_vectors
+from mohone.core.named_vectors import read_vectors, rows_by_name
+from mohone.core.words import counted
 from mohone.kge import KGEModel
 
 log = logging.getLogger(__name__)
@@ -27,10 +29,12 @@ class Pretrained:
     Attributes:
         path: a file of vectors and their names; None: there is none.
         frozen: do they stay as they are while the rest is trained?
+        digest: sha256 of a file that is not there any more, of a job that has ended.
     """
 
     path: Path | None = None
     frozen: bool = True
+    digest: str | None = None
 
     @classmethod
     def from_config(cls, node: Plain) -> Pretrained:
@@ -50,7 +54,7 @@ class Pretrained:
         """What a stage depends on, by content: empty without a file."""
         if self.path is None:
             return {}
-        digest = hashlib.sha256(self.path.read_bytes()).hexdigest()
+        digest = self.digest or hashlib.sha256(self.path.read_bytes()).hexdigest()
         return {"pretrained": {"sha256": digest, "frozen": self.frozen}}
 
     def read(self, names: Sequence[str]) -> Tensor | None:
@@ -78,8 +82,8 @@ class Pretrained:
         width = table[0].numel()
         if vectors.shape[1] != width:
             raise DataError(
-                f"{self.path} must have vectors of {width} numbers for this model, but has them of "
-                f"{vectors.shape[1]}."
+                f"{self.path} must have vectors of {counted(width, 'number')} for this model, but has them "
+                f"of {vectors.shape[1]}."
             )
         table.data.copy_(vectors.view_as(table))
         table.requires_grad_(not self.frozen)
@@ -88,18 +92,19 @@ class Pretrained:
 def _rows_of(path: Path, names: Sequence[str]) -> Tensor:
     """The vectors of these names in a file, in their order: `(len(names), width)`."""
     given, vectors = read_vectors(path)
-    places = {name: i for i, name in enumerate(given)}
-    if len(places) < len(given):
-        twice = next(name for i, name in enumerate(given) if places[name] != i)
+    if len(set(given)) < len(given):
+        twice = next(name for name, n in Counter(given).items() if n > 1)
         raise DataError(f"{path} must have one vector for each name, but has several for {twice!r}.")
-    missing = [name for name in names if name not in places]
+    found = rows_by_name(path, given, names)
+    rows = [row for row in found if row is not None]
+    missing = [name for name, row in zip(names, found, strict=True) if row is None]
     if missing:
-        more = {1: "", 2: " and 1 other"}.get(len(missing), f" and {len(missing) - 1} others")
+        more = f" and {counted(len(missing) - 1, 'other')}" if len(missing) > 1 else ""
         raise DataError(f"{path} must have a vector for each entity, but has none for {missing[0]!r}{more}.")
-    if extra := len(places.keys() - set(names)):
-        names_are = "1 name is no entity" if extra == 1 else f"{extra} names are no entities"
+    if extra := len(given) - len(rows):
+        names_are = counted(extra, "name is no entity", "names are no entities")
         log.warning("%s: %s of the data set, passed over", path, names_are)
     if not torch.isfinite(vectors).all():
         bad = given[int((~torch.isfinite(vectors)).any(1).nonzero()[0])]
         raise DataError(f"{path} must have finite numbers, but the vector of {bad!r} has others.")
-    return vectors[torch.tensor([places[name] for name in names])]
+    return vectors[torch.tensor(rows)]

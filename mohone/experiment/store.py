@@ -79,18 +79,28 @@ class StageStore:
     def __init__(self, root: Path) -> None:
         self.root = root
 
-    def get(self, stage: str, key: str, build: Callable[[Path], None]) -> tuple[Path, bool]:
-        """The folder of a stage, built by `build(folder)` if it is not there.
+    def place(self, stage: str, key: str) -> Path:
+        """Where a stage is kept."""
+        return self.root / stage / key
+
+    def get(
+        self,
+        stage: str,
+        key: str,
+        build: Callable[[Path], None],
+        is_whole: Callable[[Path], bool] = Path.is_dir,
+    ) -> tuple[Path, bool]:
+        """The folder of a stage, built by `build(folder)` if it is not there, or not whole.
 
         Returns:
             the folder, and whether it was there already.
         """
-        home = self.root / stage
-        place = home / key
-        if place.is_dir():
+        place = self.place(stage, key)
+        home = place.parent
+        if is_whole(place):
             return place, True
         with self.lock(stage, key):
-            if place.is_dir():
+            if is_whole(place):
                 return place, True
             for left in home.glob(f"{key}.part-*"):  # By a run that was killed: we hold its lock.
                 shutil.rmtree(left, ignore_errors=True)
@@ -98,6 +108,7 @@ class StageStore:
             part.mkdir()
             try:
                 build(part)
+                shutil.rmtree(place, ignore_errors=True)  # A damaged one.
                 part.rename(place)
             except BaseException:
                 shutil.rmtree(part, ignore_errors=True)

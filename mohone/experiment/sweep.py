@@ -128,7 +128,7 @@ def progress_line(results: list[tuple[Path, Plain]], sweep: str, now: float) -> 
             worked += works
             ended += works or result["status"] == "ok"
             failed += mark != ""
-    line = f"sweep: {ended} of {n_jobs or '?'} jobs ended"
+    line = f"sweep: {ended} of {n_jobs or '?'} {'job' if n_jobs == 1 else 'jobs'} ended"
     if failed:
         line += f", {failed} of them failed"
     if worked and n_jobs > ended:

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from mohone.core.words import counted
 from mohone.infusion.retrofit import Pull, retrofit
 from mohone.kge.base import KGEModel
 from mohone.kge.query_side import SIDES
@@ -31,8 +32,8 @@ class Selection:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain types, for a JSON file, with the choice in words."""
-        words = f"{self.neighbors} neighbours, beta {self.beta:g}" if self.beta else "no infusion"
-        return {**asdict(self), "chosen": words, "kept": self.beta != 0}
+        point = f"{counted(self.neighbors, 'neighbour')}, beta {self.beta:g}"
+        return {**asdict(self), "chosen": point if self.beta else "no infusion", "kept": self.beta != 0}
 
 
 def select(

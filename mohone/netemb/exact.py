@@ -44,7 +44,12 @@ class ExactObjective(pl.LightningModule):
         n_nodes: rows of F.
         dim: columns of F.
         lr: the first learning rate.
+
+    Attributes:
+        n_steps: those in which the learning rate falls to 0; it stays there.
     """
+
+    n_steps = 1
 
     def __init__(self, rows: NeighborRows, n_nodes: int, dim: int, lr: float) -> None:
         super().__init__()
@@ -69,6 +74,5 @@ class ExactObjective(pl.LightningModule):
     def configure_optimizers(self) -> Any:
         """Adam, decaying linearly."""
         optimizer = torch.optim.Adam([self.vectors], lr=self.lr, fused=True)
-        n_steps = max(1, int(self.trainer.estimated_stepping_batches))
-        decay = LambdaLR(optimizer, lambda step: max(0.0, 1 - step / n_steps))
+        decay = LambdaLR(optimizer, lambda step: max(0.0, 1 - step / self.n_steps))
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": decay, "interval": "step"}}

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytorch_lightning as pl
 import torch
 from torch import Tensor
-from torch.utils.data import DataLoader
+from torch.utils.data import DataLoader, IterableDataset
 
 from mohone.core.errors import ConfigError, require_choice, require_float, require_int
 from mohone.graph.network import Network
@@ -22,6 +22,9 @@ from mohone.netemb.sampled import SampledObjective
 
 OBJECTIVES = ("auto", "exact", "sampled")
 MOST_EXACT = 50_000  # Nodes up to which a matrix of all pairs is held: 5 GB in float16.
+_FEW = 100  # Nodes; with fewer, fewer steps come as near to the loss's lowest.
+# To begin an epoch costs as much as ten steps of a small network: its epochs are of several passes.
+_BATCHES, _EPOCHS = 50, 20  # Of so many batches, as long as there are so many epochs.
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,8 @@ class Learner:
         dim: columns of F.
         objective: `exact` (whole rows), `sampled` (draws), or `auto`: exact up to 50,000 nodes.
         min_epochs: at least so many passes over the nodes.
-        min_steps: at least so many steps: small networks need many passes, large ones few.
+        min_steps: at least so many steps: small networks need many passes, large ones few. With n < 100 nodes
+            n hundredths of them do.
         lr: the first learning rate of the exact objective (Adam).
         batch_size: nodes of a step of the exact objective.
         sampled_lr: the first learning rate of the sampled objective (Adagrad).
@@ -73,6 +77,14 @@ class Learner:
                 f"with {n_nodes:,}."
             )
         return "exact" if fits and self.objective != "sampled" else "sampled"
+
+    def steps_for(self, n_nodes: int) -> int:
+        """At least so many steps are learned.
+
+        >>> Learner().steps_for(4), Learner().steps_for(135)
+        (40, 1000)
+        """
+        return math.ceil(self.min_steps * min(_FEW, n_nodes) / _FEW)
 
 
 @dataclass(frozen=True)
@@ -119,7 +131,7 @@ def learn(
     for what the others' softmax does to it; the infusion never moves them.
 
     Returns:
-        `(n_nodes, dim)` and the loss (nats a node) by epoch.
+        `(n_nodes, dim)` and the loss (nats a node) by epoch, which is several passes over a small network.
     """
     exact = settings.objective_for(network.n_nodes) == "exact"
     neighborhood.fit(network, seed)
@@ -142,12 +154,38 @@ def learn(
         )
     if len(batches) == 0:
         return module.vectors.detach().clone(), []
-    n_epochs = max(settings.min_epochs, math.ceil(settings.min_steps / len(batches)))
+    n_passes = max(settings.min_epochs, math.ceil(settings.steps_for(network.n_nodes) / len(batches)))
+    module.n_steps = n_passes * len(batches)
+    n_epochs, n_each = _shared_out(n_passes, len(batches))
     place = {} if exact else {"accelerator": "cpu", "precision": "32-true"}
     trainer = make_trainer("netemb", one_process=True, max_epochs=n_epochs, **place)
     n_threads = torch.get_num_threads()  # Drawing takes one of them for itself.
     try:
-        trainer.fit(module, DataLoader(batches, batch_size=None))
+        trainer.fit(module, DataLoader(_Passes(batches, n_each), batch_size=None))
     finally:
         torch.set_num_threads(n_threads)
     return module.vectors.detach(), list(module.history)
+
+
+def _shared_out(n_passes: int, n_batches: int) -> tuple[int, int]:
+    """Epochs and passes of each; those of the last that are too many have a learning rate of 0.
+
+    >>> _shared_out(1000, 1), _shared_out(334, 3), _shared_out(18, 57), _shared_out(5, 1)
+    ((20, 50), (21, 16), (18, 1), (5, 1))
+    """
+    n_epochs = math.ceil(n_passes / max(1, min(_BATCHES // n_batches, n_passes // _EPOCHS)))
+    return n_epochs, math.ceil(n_passes / n_epochs)
+
+
+class _Passes(IterableDataset[Any]):
+    """Several passes over the nodes, one after the other: an epoch of a small network."""
+
+    def __init__(self, batches: NodeBatches | PairBatches, n_passes: int) -> None:
+        self.batches, self.n_passes = batches, n_passes
+
+    def __len__(self) -> int:
+        return self.n_passes * len(self.batches)
+
+    def __iter__(self) -> Iterator[Any]:
+        for _ in range(self.n_passes):
+            yield from self.batches

@@ -34,7 +34,12 @@ class SampledObjective(pl.LightningModule):
         n_nodes: rows of F.
         dim: columns of F.
         lr: the first learning rate.
+
+    Attributes:
+        n_steps: those in which the learning rate falls to 0; it stays there.
     """
+
+    n_steps = 1
 
     def __init__(self, n_nodes: int, dim: int, lr: float) -> None:
         super().__init__()
@@ -54,8 +59,7 @@ class SampledObjective(pl.LightningModule):
         """Learn from a batch."""
         loss, own, pulls, negative = self.gradients(batch)
         self.history.add(loss, len(batch.nodes))
-        n_steps = max(1, int(self.trainer.max_epochs or 1) * int(self.trainer.num_training_batches))
-        lr = self.lr * max(0.0, 1 - self._step / n_steps)
+        lr = self.lr * max(0.0, 1 - self._step / self.n_steps)
         self._step += 1
         adagrad_step(self.vectors.data, self.squares, batch, own, pulls, negative, lr)
 

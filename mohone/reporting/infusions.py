@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from mohone.core.config import Plain
+from mohone.core.words import counted
 from mohone.reporting.labels import label, place
 
 USUAL = "retrofit"  # The paper's form: tables name the network embedding alone.
@@ -135,7 +136,7 @@ def chosen(result: Plain) -> str:
         return ""
     if not selection["beta"]:
         return "no entity moves"
-    return f"{selection['neighbors']} neighbours, beta {selection['beta']:g}"
+    return f"{counted(selection['neighbors'], 'neighbour')}, beta {selection['beta']:g}"
 
 
 def network_name(result: Plain) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import platform
+from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -81,13 +82,19 @@ def has_result(folder: Path) -> bool:
     return result is not None and result["status"] == "ok"
 
 
-def finished(folder: Path, keys: dict[str, str], config: Plain | None = None) -> Plain | None:
+def finished(
+    folder: Path,
+    keys: dict[str, str],
+    config: Plain | None = None,
+    fingerprints: Mapping[str, str] | None = None,
+) -> Plain | None:
     """The result of this very job if its folder holds one, that of a sweep that is gone on with.
 
     Args:
         folder: the job's.
         keys: of all its stages.
         config: of the job, to say what differs in another's.
+        fingerprints: of its data's splits, for the same.
 
     Raises:
         OccupiedError: it holds another job's.
@@ -96,12 +103,19 @@ def finished(folder: Path, keys: dict[str, str], config: Plain | None = None) ->
     if result is None or result["status"] != "ok":
         return None
     if {name: stage["key"] for name, stage in result["stages"].items()} != keys:
-        why = "" if config is None else f" ({differences(result.get('config', {}), config)})"
+        changed = changed_splits(result, fingerprints or {})
+        why = "" if config is None else f" ({differences(result.get('config', {}), config, changed)})"
         raise OccupiedError(
             f"The folder of a job must be a new one or the same job's, but {folder} holds another's "
             f"result{why}: name another folder, or delete this one."
         )
     return result
+
+
+def changed_splits(result: Plain, fingerprints: Mapping[str, str]) -> list[str]:
+    """The splits whose data are others than those of a result; none where it is of before they were noted."""
+    before = result["dataset"].get("fingerprints", {})
+    return [split for split, digest in before.items() if fingerprints.get(split, digest) != digest]
 
 
 def _json_ready(value: Any) -> Any:

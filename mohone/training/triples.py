@@ -9,6 +9,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from mohone.core.words import counted
 from mohone.data import SIDES, KnowledgeGraph, query_keys
 from mohone.data.corruption import head_chances
 from mohone.training.objective import Share, shuffled
@@ -58,7 +59,8 @@ class TripleExamples:
         for side, index in self.known.items():
             n_full = int((index.offsets.diff() == kg.n_entities).sum())
             if n_full:
-                log.warning("%d %s queries have no negative: all entities are right answers.", n_full, side)
+                queries = counted(n_full, f"{side} query has", f"{side} queries have")
+                log.warning("%s no negative: all entities are right answers.", queries)
 
     def n_batches(self, batch_size: int) -> int:
         """How many batches an epoch has."""

@@ -115,6 +115,6 @@ def test_what_is_no_job_is_refused(job: Path, tmp_path: Path, capsys: pytest.Cap
         "must be one of .npz",
         "must be a result of this program",
         "File exists",
-        "must be a job on the data as they are now",
+        "must be a job of its settings by this program",
     ):
         assert sentence in said

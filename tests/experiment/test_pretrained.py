@@ -10,6 +10,7 @@ import torch
 from mohone.core.errors import DataError
 from mohone.core.named_vectors import write_vectors
 from mohone.data import KnowledgeGraph
+from mohone.data.datasets import FolderDataset
 from mohone.experiment.configuration import compose_plain
 from mohone.experiment.plan import make_plan
 from mohone.experiment.stages import Runner, Trained
@@ -74,6 +75,20 @@ def test_a_name_twice_is_refused(base: KnowledgeGraph, tmp_path: Path) -> None:
     write_vectors(tmp_path / "v.npz", [*base.entities.names, "a"], torch.zeros(5, 4))
     with pytest.raises(DataError, match="must have one vector for each name, but has several for 'a'"):
         stages(base, tmp_path, f"pretrained.file={tmp_path / 'v.npz'}")
+
+
+@pytest.mark.parametrize("ending", [".txt", ".npz", ".safetensors"])
+def test_vectors_that_were_written_for_names_with_white_space_are_found(tmp_path: Path, ending: str) -> None:
+    names = ["a b", "c\u2028d", "e_f", "g\xa0h"]
+    lines = [f"{names[i]}\tr\t{names[(i + 1) % 4]}\n" for i in range(4)]
+    for split, some in (("train", lines[:3]), ("valid", lines[2:]), ("test", lines[3:])):
+        (tmp_path / f"{split}.txt").write_text("".join(some), encoding="utf-8")
+    kg = FolderDataset("mine", str(tmp_path)).load()
+    vectors = torch.randn(4, 4)
+    path = tmp_path / f"v{ending}"
+    write_vectors(path, kg.entities.names, vectors)
+    model = model_of(stages(kg, tmp_path, f"pretrained.file={path}"))
+    assert torch.equal(model.get_parameter("entity"), vectors)
 
 
 def test_thawed_entities_start_there_and_move(

@@ -213,6 +213,40 @@ def test_small_graphs_get_many_epochs_and_large_ones_a_few(umls_network: Network
     assert len(learn(umls_network, SharedNeighborhood(1.0), trainer, settings, seed=0)[1]) == 5
 
 
+@pytest.mark.parametrize("settings", [QUICK, SAMPLED])
+def test_passes_in_epochs_of_several_are_those_of_epochs_of_one(
+    umls_network: Network, settings: Learner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = replace(
+        settings, batch_size=64, sampled_batch_size=64, min_steps=130
+    )  # 44 passes of 3 batches.
+
+    def learned() -> tuple[torch.Tensor, list[dict[str, float]]]:
+        torch.manual_seed(0)
+        return learn(umls_network, Node2Vec(), trainer, settings, seed=0)
+
+    several, history = learned()
+    monkeypatch.setattr("mohone.netemb.learn._BATCHES", 1)
+    each, longer = learned()
+    assert (len(history), len(longer)) == (22, 44)
+    assert torch.equal(several, each)
+    assert history[0]["loss"] == pytest.approx((longer[0]["loss"] + longer[1]["loss"]) / 2)
+
+
+def test_a_tiny_graph_is_learned_in_few_steps_as_well_as_in_many() -> None:
+    """Whole rows of a graph of 20 nodes: a fifth of the steps, the same loss; see `Learner.min_steps`."""
+    ring = network_of(20, *((u, (u + 1) % 20) for u in range(20)), (0, 10), (3, 8), (15, 5), (12, 18))
+    settings = replace(QUICK, dim=32, lr=0.01, batch_size=256, min_steps=1000)
+    losses = []
+    for chosen in (settings, replace(settings, min_steps=5000)):
+        torch.manual_seed(0)
+        _, history = learn(ring, SharedNeighborhood(5.0), trainer, chosen, seed=0)
+        losses.append(history[-1]["loss"])
+        assert len(history) == 20
+    assert losses[0] == pytest.approx(losses[1], abs=0.01)
+    assert settings.steps_for(20) == 200
+
+
 def test_bad_settings_are_refused() -> None:
     with pytest.raises(ConfigError, match=r"`netemb.dim` must be an integer >= 1, but is 0\."):
         replace(QUICK, dim=0)

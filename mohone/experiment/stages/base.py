@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,8 @@ from typing import Any, ClassVar, Protocol
 import torch
 from torch import nn
 
-from mohone.core.config import Plain
+from mohone.core.config import Plain, first_line
+from mohone.core.files import read_json
 from mohone.data import KnowledgeGraph
 from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.experiment.loggers import Curve
@@ -23,6 +25,7 @@ from mohone.training.module import VALID_MRR, KGEModule
 from mohone.training.network_loss import NetworkLoss
 
 WEIGHTS = "model.pt"
+NOTES = "info.json"
 
 
 @dataclass(frozen=True)
@@ -77,10 +80,12 @@ class Stage(ABC):
 
     Attributes:
         name: of its folder in the store, of its key in results.
+        file: what torch has written in that folder.
         parents: the stages that it builds on.
     """
 
     name: ClassVar[str]
+    file: ClassVar[str] = WEIGHTS
     parents: tuple[Stage, ...] = ()
 
     def __init__(self, plan: Plan, kg: KnowledgeGraph) -> None:
@@ -105,6 +110,38 @@ class Stage(ABC):
     @abstractmethod
     def read(self, trained: Trained) -> Any:
         """What it has made, read back."""
+
+    def fault(self, folder: Path) -> str | None:
+        """Why a folder of the store cannot be read back, as `it ...`; None: it can."""
+        if not folder.is_dir():
+            return "is not there"
+        for name, fault_of in ((NOTES, _fault_of_notes), (self.file, _fault_of_tensors)):
+            if not (folder / name).is_file():
+                return f"has no {name}"
+            if fault := fault_of(folder / name):
+                return f"has a damaged {name} ({fault})"
+        return None
+
+
+def _fault_of_notes(path: Path) -> str | None:
+    """What is wrong with a stage's notes."""
+    try:
+        float(read_json(path)["seconds"])
+    except (ValueError, KeyError, TypeError) as error:
+        return first_line(error)
+    return None
+
+
+def _fault_of_tensors(path: Path) -> str | None:
+    """What is wrong with a file of torch's: a zip file, with a checksum of each part."""
+    try:
+        with zipfile.ZipFile(path) as parts:
+            bad = parts.testzip()
+    except PermissionError:
+        raise
+    except Exception as error:  # zipfile, zlib and struct have one each for every kind of damage.
+        return first_line(error)
+    return None if bad is None else f"the checksum of {bad} is another"
 
 
 def train_model(

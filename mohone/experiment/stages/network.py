@@ -20,11 +20,16 @@ class NetworkStage(Stage):
     """Learns where the entities lie in network space."""
 
     name = "netemb"
+    file = VECTORS
 
     @property
     def config(self) -> Plain:
-        """The network and its embedding."""
-        return {group: self.plan.config[group] for group in ("network", "netemb", "trainer")}
+        """The network and its embedding; the steps where they follow the network's size."""
+        assert self.plan.embedding is not None
+        config = {group: self.plan.config[group] for group in ("network", "netemb", "trainer")}
+        learner, n_nodes = self.plan.embedding.learner, self.kg.n_entities
+        steps = learner.steps_for(n_nodes)
+        return config if steps == learner.min_steps else {**config, "steps": steps}
 
     @cached_property
     def network(self) -> Network:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,14 +17,20 @@ from mohone.data import KnowledgeGraph
 from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.experiment.by_size import Size
 from mohone.experiment.plan import Plan
-from mohone.experiment.stages.base import Stage, Trained
+from mohone.experiment.stages.base import NOTES, Stage, Trained
 from mohone.experiment.stages.baseline import BaselineStage
 from mohone.experiment.stages.infusion import InfusionStage
 from mohone.experiment.stages.network import NetworkStage
 from mohone.experiment.store import stage_key
 
 log = logging.getLogger(__name__)
-NOTES = "info.json"
+Missing = Callable[[str, Path, str], None]
+
+
+def say_damaged(stage: str, place: Path, fault: str) -> None:
+    """Say that a stage that lies damaged in the store is trained again; of a new one nothing is said."""
+    if place.is_dir():
+        log.warning("%s: %s %s; it is trained again", stage, place, fault)
 
 
 class Runner:
@@ -32,13 +39,15 @@ class Runner:
     Args:
         plan: of the job; what follows the size of the data is chosen now.
         kg: the data set.
+        missing: called before a stage is trained, with its name, its place in the store and what is wrong
+            with that (`is not there`, `has a damaged model.pt`); may refuse by an exception.
 
     Attributes:
         stages: those that the job has.
     """
 
-    def __init__(self, plan: Plan, kg: KnowledgeGraph) -> None:
-        self.plan, self.kg = plan.at(Size.of(kg)), kg
+    def __init__(self, plan: Plan, kg: KnowledgeGraph, missing: Missing = say_damaged) -> None:
+        self.plan, self.kg, self._missing = plan.at(Size.of(kg)), kg, missing
         self.network, self.baseline = NetworkStage(self.plan, kg), BaselineStage(self.plan, kg)
         self.infusion = InfusionStage(self.network, self.baseline)
         wanted = {self.network: self.plan.embedding, self.baseline: True}
@@ -52,7 +61,8 @@ class Runner:
         Raises:
             ConfigError, DataError: what cannot be.
         """
-        self.plan.store.check()
+        if any(not self._place(stage).is_dir() for stage in self.stages.values()):
+            self.plan.store.check()
         for stage in self.stages.values():
             stage.check()
 
@@ -81,8 +91,15 @@ class Runner:
         place: dict[str, Any] = {"fingerprint": self.kg.fingerprint, "seed": self.plan.seed}
         return stage_key(stage.name, stage.config, parents=parents, **place)
 
+    def _place(self, stage: Stage) -> Path:
+        return self.plan.store.place(stage.name, self._key(stage))
+
     def _run(self, stage: Stage) -> Trained:
         key, name = self._key(stage), stage.name
+        if fault := stage.fault(self._place(stage)):
+            self._missing(name, self._place(stage), fault)
+            self.plan.store.check()
+            stage.check()
 
         def timed(folder: Path) -> None:
             for parent in stage.parents:  # Their time is their own.
@@ -95,7 +112,8 @@ class Runner:
             write_json(folder / NOTES, {**notes, "config": stage.config, "seconds": seconds})
             log.info("%s: done in %.1f s", name, seconds)
 
-        folder, reused = self.plan.store.get(name, key, timed)
+        whole = (lambda place: stage.fault(place) is None) if fault else Path.is_dir
+        folder, reused = self.plan.store.get(name, key, timed, whole)
         trained = Trained(key, folder, read_json(folder / NOTES), reused)
         if reused:
             log.info("%s: reused from %s", name, folder)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mohone.core.config import Plain
+from mohone.core.words import counted
 from mohone.reporting.infusions import network_name, tried_points
 from mohone.reporting.plotting import new_figure
 
@@ -23,7 +24,7 @@ def grid_figure(result: Plain) -> Figure | None:
         return None
     baseline = result["selection"]["valid_mrr_baseline"]
     lines = {
-        f"{side}, {k} neighbours": [
+        f"{side}, {counted(k, 'neighbour')}": [
             (point["beta"], 100 * (point["valid_mrr"] - baseline))
             for point in grid
             if (point["side"], point["neighbors"]) == (side, k)
@@ -91,7 +92,8 @@ def relation_figure(result: Plain, most: int = 10) -> Figure | None:
         return None
     figure, axes = new_figure(8, 1.2 + 0.3 * len(shown))
     axes.barh(range(len(shown)), [added[name] for name in shown])
-    names = [f"{_short(name)}  ({own[name]:+.1f}, {before[name]['n_ranked']:,} queries)" for name in shown]
+    queries = {name: counted(before[name]["n_ranked"], "query", "queries") for name in shown}
+    names = [f"{_short(name)}  ({own[name]:+.1f}, {queries[name]})" for name in shown]
     axes.set_yticks(range(len(shown)), names, fontsize=7, parse_math=False)
     axes.invert_yaxis()
     axes.axvline(0, color="black", linewidth=0.8)
