@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from mohone.core.runtime import prepare_process
 from mohone.data import KnowledgeGraph
 from mohone.experiment.plan import make_plan
 from mohone.experiment.stages.runner import Runner
+from mohone.experiment.store import StageStore
 from mohone.infusion import NetworkSpace
 from mohone.kge import KGEModel
 from mohone.reporting.results import read_finished
@@ -21,7 +23,7 @@ from mohone.reporting.results import read_finished
 
 @dataclass(frozen=True)
 class FinishedJob:
-    """A job's data set and what its stages left; a stage that the store lacks is trained again.
+    """A job's data set and what its stages left; a stage that the store lacks is trained again, if it may be.
 
     Attributes:
         result: as it was written.
@@ -85,8 +87,32 @@ class FinishedJob:
         return self.space.vectors
 
 
-def open_job(folder: Path) -> FinishedJob:
+class KeptStages(StageStore):
+    """The stages that are in the store, which it adds none to."""
+
+    def get(self, stage: str, key: str, build: Callable[[Path], None]) -> tuple[Path, bool]:  # noqa: ARG002
+        """The folder of a stage.
+
+        Raises:
+            DataError: it is not there.
+        """
+        place = self.root / stage / key
+        if not place.is_dir():
+            raise DataError(
+                f"The store of a job must have all its stages to open it, but {place} is not there."
+            )
+        return place, True
+
+    def check(self) -> None:
+        """Nothing is written."""
+
+
+def open_job(folder: Path, may_train: bool = True) -> FinishedJob:
     """Open the job of a folder.
+
+    Args:
+        folder: the job's.
+        may_train: is a stage that the store lacks trained again? Else it is a DataError to ask for it.
 
     Raises:
         DataError: the folder holds no job that ended well, or one of another data set or program.
@@ -97,6 +123,8 @@ def open_job(folder: Path) -> FinishedJob:
         raise DataError(f"{folder} must be a job's own folder, but is a copy that knows no `store_dir`.")
     prepare_process(config)
     plan = make_plan(config, folder)
+    if not may_train:
+        plan = replace(plan, store=KeptStages(plan.store.root))
     runner = Runner(plan, plan.dataset.load())
     runner.check()
     if runner.keys != {name: stage["key"] for name, stage in result["stages"].items()}:
