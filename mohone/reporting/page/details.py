@@ -226,11 +226,8 @@ def summary_of(job: Job) -> str:
     if figure.after is None:
         return f"{job.model} on {data} has a filtered {metric} of {100 * figure.before:.1f} points."
     change = "raises" if figure.gain >= 0 else "lowers"
-    told = (
-        f"p = {figure.p_value:.2g}"
-        if figure.p_value < LEVEL
-        else f"p = {figure.p_value:.2g}, so it may be chance"
-    )
+    told = f"p\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{figure.p_value:.2g}"
+    told += ", so it may be chance" if figure.p_value >= LEVEL else ""
     return (
         f"{job.way} {change} {job.model}'s filtered {metric} on {data} from {100 * figure.before:.1f} to "
         f"{100 * figure.after:.1f} points ({told})."

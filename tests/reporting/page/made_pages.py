@@ -75,7 +75,7 @@ def many(tmp_path: Path) -> str:
 def text_of(html: str) -> str:
     """What a reader sees, in one line."""
     body = re.sub(r"<(style|script).*?</\1>", "", html, flags=re.DOTALL)
-    return " ".join(unescape(re.sub(r"<[^>]+>", " ", body)).split())
+    return re.sub(r"[ \n]+", " ", unescape(re.sub(r"<[^>]+>", " ", body))).strip()
 
 
 def rows_of(html: str, table: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""The interval of a gain beside what it must agree with: the t-test, the bootstrap, and itself from a p-value."""
+"""The interval of a gain beside the t-test, the bootstrap, and itself from a p-value."""
 
 import numpy as np
 import pytest
