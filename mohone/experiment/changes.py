@@ -92,12 +92,13 @@ def _drawn_to(job: FinishedJob, query: _Query) -> list[str]:
     names = job.kg.entities.names
     metric = job.result["config"]["infusion"].get("metric", "cosine")
     neighbors = [i for i in job.space.nearest(k, metric).rows[query.known].tolist() if i >= 0]
-    alike = [i for i in neighbors if i in _that_have(job.kg, query)]
-    drawn = f"of the {len(neighbors)} network neighbours that {names[query.known]} was drawn to"
+    having = _that_have(job.kg, query)
+    alike = [i for i in neighbors if i in having]
+    of_all = f"of the {len(neighbors)} network neighbours of {names[query.known]}"
     if not alike:
-        return [f"{drawn} none has this answer in train"]
+        return [f"none {of_all} has this answer in train"]
     listed = ", ".join(names[i] for i in alike[:_MOST_NAMES]) + ", ..." * (len(alike) > _MOST_NAMES)
-    return [f"{drawn} {len(alike)} {'have' if len(alike) > 1 else 'has'} this answer in train: {listed}"]
+    return [f"{len(alike)} {of_all} {'have' if len(alike) > 1 else 'has'} this answer in train: {listed}"]
 
 
 def _that_have(kg: KnowledgeGraph, query: _Query) -> set[int]:

@@ -16,7 +16,7 @@ from mohone.experiment.configuration import GROUPS, compose_plain
 _MAKE = "python -m mohone.run"
 _NAMED = ("kge_model", "training", "netemb", "infusion", "recipe")  # In all results, also without choices.
 # Where things lie and what is shown changes no figure.
-_BESIDE = ("store_dir", "data_dir", "dataset.data_dir", "logger", "progress", "allocator")
+_BESIDE = (CHOICES, "store_dir", "data_dir", "dataset.data_dir", "logger", "progress", "allocator")
 _PLAIN = re.compile(r"(?!(?:null|true|false|nan|inf)$)[A-Za-z_][\w./-]*|/[\w./-]+", re.IGNORECASE)
 
 
@@ -49,13 +49,22 @@ def _typed(choices: Plain, config: Plain) -> list[str]:
     first = [f"{group}={_written(name)}" for group, name in choices.items() if name != _usual().get(group)]
     path = (config.get("dataset") or {}).get("path")
     first += [f"dataset.path={_written(path)}"] if path is not None else []
-    composed, wanted = dict(_flat(_composed(tuple(first)))), dict(_flat(config))
-    typed = [
-        f"{'' if key in composed else '+'}{key}={_written(value)}"
-        for key, value in wanted.items()
-        if key not in composed or composed[key] != value
-    ]
-    return [*first, *typed, *(f"~{key}" for key in composed if key not in wanted)]
+    return [*first, *_differences(_composed(tuple(first)), config)]
+
+
+def _differences(composed: Plain, wanted: Plain, prefix: str = "") -> Iterator[str]:
+    """What is to be typed so that one configuration becomes the other, in all that figures depend on."""
+    for key, value in wanted.items():
+        name = f"{prefix}{key}"
+        if name in _BESIDE:
+            continue
+        if key not in composed:
+            yield f"+{name}={_written(value)}"
+        elif isinstance(value, dict) and isinstance(composed[key], dict):
+            yield from _differences(composed[key], value, f"{name}.")
+        elif composed[key] != value:
+            yield f"{name}={_written(value)}"
+    yield from (f"~{prefix}{key}" for key in composed if key not in wanted)
 
 
 @cache
@@ -66,18 +75,6 @@ def _composed(typed: tuple[str, ...]) -> Plain:
 def _usual() -> Plain:
     choices: Plain = _composed(())[CHOICES]
     return {group: choices.get(group) for group in (*GROUPS, "recipe")}
-
-
-def _flat(node: Plain, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Keys with dots between their parts and their values, of all that figures depend on."""
-    for key, value in node.items():
-        name = f"{prefix}{key}"
-        if name in (CHOICES, *_BESIDE) or name == "dataset.path":
-            continue
-        if isinstance(value, dict) and value:
-            yield from _flat(value, f"{name}.")
-        else:
-            yield name, value
 
 
 def _written(value: Any) -> str:

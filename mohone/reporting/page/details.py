@@ -172,7 +172,8 @@ def curves_of(extras: Extras) -> list[Chart]:
             points = _points(steps, key)
             if len(points) < 2:
                 continue
-            x = Axis.around([x for x, _ in points], "epoch", margin=0.02)
+            steps_of = "iteration" if key == "objective" else "epoch"
+            x = Axis.around([x for x, _ in points], steps_of, margin=0.02)
             chart = Chart(f"{stage}: {title}", x, Axis.around([y for _, y in points], title))
             chart.line(points, color=0)
             out.append(chart)

@@ -46,7 +46,7 @@ EXTRAS = Extras(
     command="python -m mohone.run dim=7",
     curves={"baseline": [{"epoch": i, "train/loss": 5.0 - i, "valid/mrr": 0.1 * i} for i in range(4)]},
     wins=[Change("ann", "likes", "bob", "tail", 40, 1, ["+2.0 votes: cy has it, too"])],
-    losses=[Change("bob", "likes", "cy", "head", 1, 9, [], "dan", ["+1.0 heat"])],
+    losses=[Change("bob", "likes", "cy", "head", 1, 9, [], "dan", ["+1.0 heat", "-0.5 paths: a rule"])],
 )
 
 

@@ -129,8 +129,8 @@ def test_a_job_alone_says_in_a_sentence_what_came_out(tmp_path: Path) -> None:
     assert "python -m mohone.run dim=7" in text
     assert "torch 2.13.0" in text
     assert "fingerprint 0123456789ab" in text
-    assert "40 → 1 ann likes bob +2.0 votes +2.0 votes: cy has it, too" in text
-    assert "Now first: dan +1.0 heat +1.0 heat" in text
+    assert "40 → 1 ann likes bob +2.0 votes: cy has it, too" in text
+    assert "Now first: dan +1.0 heat · -0.5 paths +1.0 heat -0.5 paths: a rule" in text
 
 
 def test_ours_stand_beside_the_papers_and_the_best_in_print(tmp_path: Path) -> None:
