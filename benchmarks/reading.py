@@ -68,8 +68,8 @@ def main() -> None:
     if not (given.folder / "test.txt").exists():
         write_graph(given.folder, int(given.entities), int(given.triples), int(given.relations))
     for state in ("from its files", "from what was kept"):
-        folder, store = str(given.folder), str(given.folder / "store")
-        code = f"from benchmarks.reading import read; read({folder!r}, {store!r})"
+        folders = (str(given.folder), str(given.folder / "store"))
+        code = f"from benchmarks.reading import read; read(*{folders!r})"
         ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         print(f"{state}: {ran.stdout.strip()}", flush=True)
 

@@ -61,7 +61,7 @@ def need_pyarrow(path: Path) -> Any:
         import pyarrow
     except ImportError:
         raise ConfigError(
-            f"{path.suffix} files are read by pyarrow, which must be installed (`pip install pyarrow`), "
-            "but is not."
+            f"{path.suffix} files are read by pyarrow, which must be installed (extra `arrow`, or "
+            "`pip install pyarrow`), but is not."
         ) from None
     return pyarrow

@@ -9,7 +9,8 @@ import numpy as np
 
 from mohone.core.errors import DataError
 from mohone.data.knowledge_graph import KnowledgeGraph
-from mohone.evaluation.best_answers import best_answers
+from mohone.data.queries import ASKED
+from mohone.evaluation.best_answers import Wanted, best_answers
 from mohone.experiment.finished import FinishedJob, open_job
 from mohone.reporting.infusions import n_neighbors
 from mohone.reporting.page.extras import Change
@@ -71,10 +72,11 @@ def _change(job: FinishedJob, i: int, before: float, after: float, is_loss: bool
     )
     if not is_loss:
         return change
-    first = best_answers(job.model, kg, query.side, query.known, relation, 1, with_known=False)
+    asked = (head, relation, ASKED) if query.side == "tail" else (ASKED, relation, tail)
+    first = best_answers(job.model, kg, asked, Wanted(top=1, own=True))
     if not first:
         return change
-    reasons = _reasons(job, query._replace(answer=first[0].entity))
+    reasons = _reasons(job, query._replace(answer=first[0].id))
     return change._replace(rival=first[0].name, rival_reasons=reasons)
 
 

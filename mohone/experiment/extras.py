@@ -55,8 +55,7 @@ def _curves(result: Plain) -> dict[str, Steps]:
     out: dict[str, Steps] = {}
     if not store:
         return out
-    from mohone.experiment.stages.base import Trained
-    from mohone.experiment.stages.runner import NOTES
+    from mohone.experiment.stages.base import NOTES, Trained
 
     for name, stage in result["stages"].items():
         folder = Path(str(store)) / name / stage["key"]
