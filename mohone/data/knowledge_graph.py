@@ -150,21 +150,6 @@ class KnowledgeGraph:
         """Those that no training triple has: of their types nothing is known."""
         return frozenset((~mask_of(self.train[:, 1], self.n_relations)).nonzero().flatten().tolist())
 
-    @cached_property
-    def relative_weights(self) -> Tensor | None:
-        """`(n_train,)` float32 of mean 1: how much each training triple counts; None: all the same."""
-        if self.weights is None or not len(self.weights) or bool((self.weights == self.weights[0]).all()):
-            return None
-        return (self.weights.double() / self.weights.double().mean()).float()
-
-    def answer_weights(self, side: str) -> Tensor | None:
-        """The relative weight of each of the `members` of `answers(side, "train")`; None: all the same."""
-        if self.relative_weights is None:
-            return None
-        keys = query_keys(self.train, side, self.n_relations)
-        order = (keys * max(1, self.n_entities) + self.train[:, answer_column(side)]).argsort()
-        return self.relative_weights[order]
-
     def answers(self, side: str, *splits: str) -> GroupIndex:
         """The known answers on `side` of each query in these splits, by `query_keys`."""
         triples = self.triples(*splits)

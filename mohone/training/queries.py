@@ -13,6 +13,7 @@ from mohone.data import SIDES, KnowledgeGraph
 from mohone.data.index import expand_ranges
 from mohone.kge.base import KGEModel, Query
 from mohone.training.objective import Objective, Share, shuffled
+from mohone.training.weights import answer_weights
 
 
 class SideBatch(NamedTuple):
@@ -97,7 +98,7 @@ class QueryExamples:
         self.starts = torch.cat([pieces[0].starts, pieces[1].starts + len(pieces[0].members)])
         self.counts = torch.cat([piece.counts for piece in pieces])
         self.members = torch.cat([piece.members for piece in pieces])
-        weights = [each for side in SIDES if (each := kg.answer_weights(side)) is not None]
+        weights = [each for side in SIDES if (each := answer_weights(kg, side)) is not None]
         self.weights = torch.cat(weights) if weights else None
         self.relation_block = relation_block
         self.n_entities, self.n_candidates = kg.n_entities, n_candidates

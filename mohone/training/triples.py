@@ -13,6 +13,7 @@ from mohone.core.words import counted
 from mohone.data import SIDES, KnowledgeGraph, query_keys
 from mohone.data.corruption import head_chances
 from mohone.training.objective import Share, shuffled
+from mohone.training.weights import relative_weights
 
 log = logging.getLogger(__name__)
 Pairs = tuple[Tensor, Tensor]
@@ -52,7 +53,7 @@ class TripleExamples:
         self, kg: KnowledgeGraph, n_negatives: int, corruption: str, relation_block: int, filtered: bool
     ) -> None:
         self.triples, self.n_entities, self.n_relations = kg.train, kg.n_entities, kg.n_relations
-        self.weights = kg.relative_weights
+        self.weights = relative_weights(kg)
         self.n_negatives, self.relation_block = n_negatives, relation_block
         self.head_chance = _head_chance(kg, corruption)
         self.known = {side: kg.answers(side, "train") for side in SIDES} if filtered else {}

@@ -12,6 +12,7 @@ from mohone.kge import ComplEx, KGEModel
 from mohone.training import KvsAll, NegativeSampling, Objective, OneVsAll
 from mohone.training.objective import Batches, Share
 from mohone.training.queries import QueryBatch, SideBatch
+from mohone.training.weights import relative_weights
 
 LOSSES = ("softmax", "margin", "logistic", "self_adversarial")
 COPIES = torch.tensor([1, 3, 2, 1, 4, 2])
@@ -27,6 +28,13 @@ def model() -> KGEModel:
 @pytest.fixture
 def weighted(base: KnowledgeGraph) -> KnowledgeGraph:
     return base.weighted(COPIES)
+
+
+def test_relative_weights_have_the_mean_one(base: KnowledgeGraph) -> None:
+    found = relative_weights(base.weighted(torch.tensor([1, 2, 3, 4, 5, 6])))
+    assert found is not None
+    assert found.tolist() == pytest.approx([w / 3.5 for w in range(1, 7)])
+    assert relative_weights(base) is None
 
 
 def epoch(
