@@ -76,5 +76,6 @@ class _Retrain:
         self, model: KGEModel, callback: Callback, *, lr_factor: float, max_epochs: int, patience: int
     ) -> Plain:
         training = self.stage.plan.training.for_retraining(lr_factor, max_epochs, patience)
-        more = {"callbacks": (callback,), "from_start": True}
-        return train_model(self.stage, model, training, self.validation, **more)
+        return train_model(
+            self.stage, model, training, self.validation, callbacks=(callback,), from_start=True
+        )
