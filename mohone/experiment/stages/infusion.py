@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from pathlib import Path
-from typing import Any
 
 import torch
 from pytorch_lightning.callbacks import Callback
@@ -77,5 +76,6 @@ class _Retrain:
         self, model: KGEModel, callback: Callback, *, lr_factor: float, max_epochs: int, patience: int
     ) -> Plain:
         training = self.stage.plan.training.for_retraining(lr_factor, max_epochs, patience)
-        more: dict[str, Any] = {"callbacks": (callback,), "from_start": True}
-        return train_model(self.stage, model, training, self.validation, **more)
+        return train_model(
+            self.stage, model, training, self.validation, callbacks=(callback,), from_start=True
+        )
