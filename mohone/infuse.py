@@ -7,6 +7,8 @@ import datetime
 import logging
 import sys
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 from mohone.core.errors import MohoneError
 from mohone.core.terminal import prepare_terminal
@@ -67,6 +69,18 @@ def _infuse(given: argparse.Namespace) -> str:
     run_job(config, folder)
     return write_infused(folder, given.out)
 
+
+class _Verb(ModuleType):
+    """The command's module may be called: importing it puts it in the place of the verb `mohone.infuse`."""
+
+    def __call__(self, *arguments: Any, **settings: Any) -> Any:
+        """See `mohone.api.work.infuse`."""
+        from mohone.api.work import infuse
+
+        return infuse(*arguments, **settings)
+
+
+sys.modules[__name__].__class__ = _Verb
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -16,7 +16,7 @@ from mohone.experiment.configuration import GROUPS, NODES, VALUES, absolute_path
 _GROUPS = (*GROUPS, "recipe", "experiment")
 _EVERYWHERE = ("seed", "store_dir", "sparse", "allocator", "progress", "trainer", "logger", "recipe")
 _OWN = {  # What each verb may set, besides what holds everywhere.
-    "kge_model": ("kge_model", "training", "pretrained", "callbacks"),
+    "kge_model": ("kge_model", "training", "pretrained", "given", "callbacks"),
     "netemb": ("netemb", "network"),
     "infusion": ("infusion",),
 }

@@ -1,5 +1,6 @@
 """The verbs do what the commands do, and leave the caller's things alone."""
 
+import importlib
 import json
 import os
 import subprocess
@@ -102,6 +103,15 @@ def test_random_numbers_of_the_caller_stay_his(here: Path) -> None:
     mohone.fit(mohone.load("umls"), "distmult", store_dir=here / "store", **FIT)
     assert torch.equal(torch.get_rng_state(), before[0])
     assert (np.random.get_state()[1] == before[1]).all()  # type: ignore[index]  # noqa: NPY002
+
+
+def test_the_verb_stays_one_where_the_command_of_its_name_was_imported(
+    base: "mohone.api.model.Model",
+    net: "mohone.api.network.NetworkVectors",
+    infused: "mohone.api.model.Model",
+) -> None:
+    importlib.import_module("mohone.infuse")
+    assert mohone.infuse(base, net, **INFUSE).evaluate() == infused.evaluate()
 
 
 def test_importing_is_light() -> None:
