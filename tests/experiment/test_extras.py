@@ -43,11 +43,7 @@ def job(tmp_path: Path, name: str, *settings: str) -> Path:
 @pytest.mark.parametrize(
     "settings",
     [
-        [
-            "training.scheduler={_target_: a.b, c: 1}",
-            "~training.fit.warmup_epochs",
-            "+infusion.more=[x,null]",
-        ],
+        ["training.schedule=linear", "~training.fit.patience", "+trainer.more=[x,null]"],
         ["kge_model=complex", "netemb=struct", "seed=3"],
         ["infusion.beta=[0,0.4]", "training.optimizer.lr=0.5", "netemb=none"],
         ["training.scheduler=null", "infusion=none", "dataset=folder", "dataset.path=/a b/it's"],

@@ -39,7 +39,7 @@ def interval_of_ranks(metric: str, before: np.ndarray, after: np.ndarray) -> Int
     Example:
         >>> low, high, _ = interval_of_ranks("mrr", np.array([1, 2, 4, 4]), np.array([1, 1, 2, 4]))
         >>> f"{low:.4f} {high:.4f}"
-        '-0.1883 0.5633'
+        '-0.1934 0.5684'
     """
     value = TESTED[metric].of_ranks
     difference = np.asarray(value(after), np.float64) - np.asarray(value(before), np.float64)

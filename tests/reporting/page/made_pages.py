@@ -80,6 +80,6 @@ def text_of(html: str) -> str:
 
 def rows_of(html: str, table: str) -> list[str]:
     """The text of the body's rows of the first table of a class."""
-    start = html.index(f'<table class="{table}">')
+    start = html.index(f'<table class="{table}"')
     body = html[html.index("<tbody>", start) : html.index("</tbody>", start)]
     return [text_of(row) for row in body.split("<tr>")[1:]]

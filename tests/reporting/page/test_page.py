@@ -170,8 +170,36 @@ def test_results_without_any_details_have_a_page(tmp_path: Path) -> None:
     assert "This job was not opened." in text
 
 
-def test_the_page_of_the_papers_jobs_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(render, "_MOST_RELATIONS", 40)
+def test_several_seeds_have_one_tile_and_a_row_each(tmp_path: Path) -> None:
+    stages = [
+        {"baseline": {"key": f"b{i}", "valid_mrr": 0.1}, "infusion": {"key": f"i{i}"}} for i in range(2)
+    ]
+    html = page_of(
+        found(
+            tmp_path,
+            result(after=0.32, seed=0, stages=stages[0]),
+            result(after=0.34, seed=1, p=0.2, stages=stages[1]),
+        ),
+        "Seeds",
+    )
+    assert rows_of(html, "map") == ["TransE 30.0 ± 0.0 +3.0 33.0 ± 1.4"]
+    assert [row.split("+2.00")[0].split("+4.00")[0].strip() for row in rows_of(html, "full gains")] == [
+        "TransE + SHNB 30.0 32.0",
+        "TransE + SHNB seed 1 30.0 34.0",
+    ]
+
+
+def test_of_many_jobs_the_relations_that_change_most_are_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(render, "_FEW", 0)
+    monkeypatch.setattr(render, "_MOST_RELATIONS", 2)
+    html = one(tmp_path)
+    assert [row.split()[0] for row in rows_of(html, "full relations")] == ["<b>knows</b>", "likes"]
+    assert "The 2 of 3 relations that add or cost most." in text_of(html)
+
+
+def test_the_page_of_the_papers_jobs_is_small() -> None:
     folder = Path(__file__).parents[3] / "outputs/paper/paper/wn18rr"
     results = read_results([folder])
     html = page_of(results, "Paper")
