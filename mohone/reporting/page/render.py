@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import jinja2
+
 from mohone.core.config import Plain
-from mohone.core.errors import ConfigError
 from mohone.evaluation.settings import TESTED
 from mohone.reporting.cells import MarkedNumber
 from mohone.reporting.datasets import Results
@@ -52,9 +53,6 @@ def page_of(results: Results, title: str, extras: Mapping[Path, Extras] | None =
         results: one at least.
         title: what they are.
         extras: by the job's folder, what could be had by opening it.
-
-    Raises:
-        ConfigError: jinja2 is not installed.
     """
     template = _templates().get_template("page.html.j2")
     jobs = jobs_of(results)
@@ -152,10 +150,6 @@ _SIZES = {
 
 
 def _templates() -> Any:
-    try:
-        import jinja2
-    except ImportError:
-        raise ConfigError("jinja2 must be installed to make a page (the extra `show`), but is not.") from None
     loader = jinja2.FileSystemLoader(Path(__file__).parent / "templates")
     made = jinja2.Environment(
         loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
