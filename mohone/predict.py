@@ -18,8 +18,11 @@ from mohone.core.terminal import prepare_terminal, typed
 from mohone.experiment.job_arguments import add_job_options, open_given
 
 if TYPE_CHECKING:
-    from mohone.evaluation.best_answers import Answer, Wanted
+    from mohone.data import KnowledgeGraph
+    from mohone.evaluation.best_answers import Answer
+    from mohone.experiment.answering import AnswerTable
     from mohone.experiment.finished import FinishedJob
+    from mohone.kge import KGEModel
 
 Triple = tuple[int, int, int]
 _PARTS = ("head", "relation", "tail")
@@ -43,6 +46,7 @@ def _parser() -> argparse.ArgumentParser:
     own = "may a query's entity be its answer? If not given: where the data have such triples"
     parser.add_argument("--own", action=argparse.BooleanOptionalAction, help=own)
     parser.add_argument("--labels", type=Path, metavar="FILE", help="readable ones: NAME<TAB>LABEL lines")
+    parser.add_argument("--with", type=Path, dest="newer", metavar="FILE", help="triples of newer entities")
     parser.add_argument("--baseline", action="store_true", help="of the model before the infusion")
     parser.add_argument("--why", action="store_true", help="below each answer what spoke for it")
     add_job_options(parser)
@@ -73,6 +77,8 @@ def _check(given: argparse.Namespace) -> None:
             "Two of `--head`, `--relation` and `--tail` must be given, and the third is asked for; but given "
             f"are {', '.join(named) or 'none'}."
         )
+    if given.why and given.newer:
+        raise ConfigError("`--why` must be asked without `--with`, but is asked with it.")
     if given.why and (given.queries or given.out):
         raise ConfigError("`--why` must be asked without `--queries` and `--out`, but is asked with them.")
     if given.why and not given.relation:
@@ -83,7 +89,7 @@ def _predict(given: argparse.Namespace) -> None:
     # Torch and Lightning take seconds: help and typos should not.
     from mohone.data.labels import read_labels
     from mohone.evaluation.best_answers import Wanted, best_answers
-    from mohone.experiment.answering import check_table
+    from mohone.experiment.answering import AnswerTable, check_table
 
     wanted = Wanted(given.top, given.known, given.typed, given.own)
     if given.out:
@@ -92,15 +98,15 @@ def _predict(given: argparse.Namespace) -> None:
     job = open_given(given.job, given)
     if given.why and (given.baseline or not job.is_infused):
         raise DataError("`--why` must be asked of an infused model, but this is a baseline.")
-    queries = [] if given.queries else _queries(given, job, labels)
+    model, kg = _model(given, job)
+    queries = [] if given.queries else _queries(given, kg, labels)
     if given.queries or given.out or (len(queries) > 1 and not given.why):
-        _table(given, job, queries, wanted, labels)
+        _table(given, AnswerTable(model, kg, wanted, labels), queries)
         return
-    model = job.baseline if given.baseline else job.model
     for query in queries:
         if len(queries) > 1:
-            print("\t".join(_shown(job, query)))
-        for answer in best_answers(model, job.kg, query, wanted):
+            print("\t".join(_shown(kg, query)))
+        for answer in best_answers(model, kg, query, wanted):
             label = [labels.get(answer.name, "")] if labels else []
             fields = [answer.name, f"{answer.score:.4f}", *[answer.split] * wanted.known, *label]
             print("\t".join(fields))
@@ -108,42 +114,51 @@ def _predict(given: argparse.Namespace) -> None:
                 print(f"  {reason}")
 
 
-def _queries(given: argparse.Namespace, job: FinishedJob, labels: dict[str, str]) -> list[Triple]:
+def _model(given: argparse.Namespace, job: FinishedJob) -> tuple[KGEModel, KnowledgeGraph]:
+    """The model that is asked and its data set, with newer entities if there are."""
+    model = job.baseline if given.baseline else job.model
+    if not given.newer:
+        return model, job.kg
+    from mohone.data.reading import read_triples
+    from mohone.training.newcomers import Newcomers, add_entities
+
+    delimiter = job.result["config"]["dataset"].get("delimiter", "\t")
+    triples = read_triples(given.newer, delimiter).triples
+    plan = job.runner.plan
+    return add_entities(model, job.kg, triples, plan.training.objective, Newcomers(seed=plan.seed))
+
+
+def _queries(given: argparse.Namespace, kg: KnowledgeGraph, labels: dict[str, str]) -> list[Triple]:
     """All combinations of what is given, in its order; the third part is asked for."""
     from mohone.data.labels import find_name
     from mohone.data.queries import ASKED
 
     def ids(part: str) -> list[int]:
-        vocabulary = job.kg.relations if part == "relation" else job.kg.entities
+        vocabulary = kg.relations if part == "relation" else kg.entities
         names = getattr(given, part)
         return [find_name(f"--{part}", name, vocabulary, labels) for name in names] if names else [ASKED]
 
     return list(itertools.product(*(ids(part) for part in _PARTS)))  # type: ignore[arg-type]
 
 
-def _shown(job: FinishedJob, query: Triple) -> list[str]:
+def _shown(kg: KnowledgeGraph, query: Triple) -> list[str]:
     """A query as a line of a file of queries has it."""
-    kg = job.kg
     names = zip(query, (kg.entities, kg.relations, kg.entities), strict=True)
     return [vocabulary.names[i] if i >= 0 else "?" for i, vocabulary in names]
 
 
-def _table(
-    given: argparse.Namespace, job: FinishedJob, queries: list[Triple], wanted: Wanted, labels: dict[str, str]
-) -> None:
+def _table(given: argparse.Namespace, table: AnswerTable, queries: list[Triple]) -> None:
     """Answer several queries as a table, to a file or line by line."""
     import torch
 
     from mohone.data.queries import QueryLines, read_queries
-    from mohone.experiment.answering import AnswerTable, write_table
+    from mohone.experiment.answering import write_table
 
     batches: Any = [QueryLines(torch.tensor(queries), list(range(1, len(queries) + 1)))]
     if given.queries:
-        for _ in read_queries(given.queries, job.kg):  # A fault is said before anything is answered.
+        for _ in read_queries(given.queries, table.kg):  # A fault is said before anything is answered.
             pass
-        batches = read_queries(given.queries, job.kg)
-    model = job.baseline if given.baseline else job.model
-    table = AnswerTable(model, job.kg, wanted, labels)
+        batches = read_queries(given.queries, table.kg)
     if given.out:
         print(f"{given.out}: {write_table(given.out, table.columns, table.lines(batches)):,} answers")
         return

@@ -126,3 +126,18 @@ def test_triples_are_classified(job: str, capsys: pytest.CaptureFixture[str], tm
     triples.write_text("virus\tloves\tvirus\n", encoding="utf-8")
     assert classify.main([job, "--triples", str(triples)]) == 1
     assert "the relation must be a name of the data set, but 'loves'" in capsys.readouterr().err
+
+
+def test_newer_entities_are_answered_and_ranked(
+    job: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    new = tmp_path / "new.txt"
+    new.write_text("new_virus\taffects\tcell\nnew_virus\tisa\tvirus\n", encoding="utf-8")
+    given = job, "--with", str(new), "--relation", "affects", "--top", "999"
+    tails = [name for name, _ in said(capsys, *given, "--head", "new_virus")]
+    assert tails
+    assert "cell" not in tails  # It is known by now.
+    heads = [name for name, _, _ in said(capsys, *given, "--tail", "cell", "--known")]
+    assert "new_virus" in heads
+    assert predict.main([*given[:3], "--head", "virus", "--relation", "affects", "--why"]) == 1
+    assert "`--why` must be asked without `--with`" in capsys.readouterr().err
