@@ -75,8 +75,8 @@ def _batch_size(size: Size) -> int:
 
 
 def _max_epochs(size: Size) -> int:
-    """Half as many for four times as many triples."""
-    return round(_between(10, 30 * math.sqrt(30_000 / max(1, size.n_train)), 60))
+    """30 up to 30,000 triples, then half as many for four times as many."""
+    return round(_between(10, 30 * math.sqrt(30_000 / max(1, size.n_train)), 30))
 
 
 def _validate_every(size: Size) -> int:
