@@ -1,0 +1,105 @@
+"""A search: trials on validation that go on after a kill, and a recipe of the best for the next job."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from omegaconf import OmegaConf
+
+from mohone.core.errors import ConfigError
+from mohone.experiment.search import RECIPE, STUDY, Jobs, space_of
+from tests.helpers.commands import TINY, mohone, results
+from tests.helpers.graphs import write_folder
+
+optuna = pytest.importorskip("optuna")
+SPLITS = {
+    "train": [f"{i} {r} {(i * 3 + r) % 11}" for i in range(11) for r in (1, 2, 4)],
+    "valid": [f"{i} 5 {(i * 3 + 5) % 11}" for i in range(5)],
+    "test": [f"{i} 5 {(i * 3 + 5) % 11}" for i in range(5, 9)],
+}
+OWN = ["dataset=folder", "dataset.path=D", "kge_model=complex"]
+SHORT = [each for each in TINY if each.startswith(("dim", "training"))]
+SEARCH = ["experiment=search", *OWN, *SHORT, "hydra.sweeper.n_trials=3"]
+FOUND = "outputs/search/folder-complex"
+
+
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("search")
+    write_folder(folder / "D", SPLITS)
+    ran = mohone(folder, *SEARCH)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "search: 3 of 3 trials, trial 2: " in ran.stdout
+    return folder
+
+
+def trials(folder: Path) -> list[tuple[dict[str, Any], float | None]]:
+    backend = optuna.storages.journal.JournalFileBackend(str(folder / FOUND / STUDY))
+    study = optuna.load_study(study_name="search", storage=optuna.storages.JournalStorage(backend))
+    return [(trial.params, trial.value) for trial in study.trials]
+
+
+def test_a_search_begins_with_the_settings_there_are(searched: Path) -> None:
+    tried = trials(searched)
+    assert len(tried) == 3
+    jobs = results(searched / FOUND)
+    for (params, value), job in zip(tried, jobs, strict=True):
+        assert value == job["valid_mrr"]
+        assert job["netemb"] == job["infusion"] == "none"
+        for key, each in params.items():
+            assert OmegaConf.select(OmegaConf.create(job["config"]), key) == each
+    assert set(jobs[0]["by_size"]) >= set(tried[0][0]) - {"training.objective.dropout"}
+    assert len({json.dumps(params) for params, _ in tried}) == 3
+
+
+def test_the_best_is_a_recipe_that_trains_nothing_anew(searched: Path) -> None:
+    best = max(results(searched / FOUND), key=lambda job: job["valid_mrr"])
+    ran = mohone(
+        searched, "--config-dir", FOUND, "recipe=found", *OWN[:2], *TINY[2:], "hydra.run.dir=next", "seed=0"
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    (job,) = results(searched / "next")
+    assert job["stages"]["baseline"]["key"] == best["stages"]["baseline"]["key"]
+    assert "baseline" in job["reused"]
+    assert job["infused"]
+    assert f"MRR {best['valid_mrr']:.4f}" in (searched / FOUND / RECIPE).read_text()
+
+
+def test_a_killed_search_comes_to_what_it_would_have(
+    searched: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_folder(tmp_path / "D", SPLITS)
+    store = f"store_dir={searched}/outputs/store"  # It trains nothing anew.
+    run = Jobs.run
+
+    def killed(after: int, jobs: Jobs, first: int, each: list[list[str]]) -> list[float]:
+        values = run(jobs, first, each) if first <= after else []
+        if first >= after:
+            raise KeyboardInterrupt
+        return values
+
+    for last in (1, 2):  # Once when the job has ended and the study does not know, once before it began.
+        monkeypatch.setattr(Jobs, "run", lambda *given, last=last: killed(last, *given))
+        assert mohone(tmp_path, *SEARCH, store).returncode == 130
+        assert not (tmp_path / FOUND / RECIPE).exists()
+    monkeypatch.setattr(Jobs, "run", run)
+    assert mohone(tmp_path, *SEARCH, store).returncode == 0
+    assert trials(tmp_path) == trials(searched)
+    found = (tmp_path / FOUND / RECIPE).read_text()
+    assert found == (searched / FOUND / RECIPE).read_text()
+
+    more = mohone(tmp_path, *SEARCH, store, "training.n3=0.1")
+    assert more.returncode == 1
+    assert "must" in more.stderr
+
+
+def test_what_is_typed_is_kept_or_searched() -> None:
+    usual = {"training.optimizer.lr": "interval(0.1,1)", "training.objective.n3": "interval(0.1,1)"}
+    fixed, space = space_of(["training.optimizer.lr=0.3", "seed=1", "dim=choice(8,16)"], usual)
+    assert fixed == ["training.optimizer.lr=0.3", "seed=1"]
+    assert set(space) == {"training.objective.n3", "dim"}
+    with pytest.raises(ConfigError, match="`kge_model` must have one value in a search"):
+        space_of(["kge_model=transe,complex"], usual)
+    with pytest.raises(ConfigError, match="A search must have keys with several values"):
+        space_of(["training.optimizer.lr=0.3"], {})
