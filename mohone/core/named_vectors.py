@@ -93,10 +93,10 @@ def _read(path: Path) -> tuple[list[str], Tensor]:
     try:
         if path.suffix == ".npz":
             with np.load(path, allow_pickle=False) as arrays:
-                return arrays["names"].tolist(), torch.from_numpy(arrays["vectors"]).float()
+                return arrays["names"].tolist(), _real(torch.from_numpy(arrays["vectors"]))
         if path.suffix == ".safetensors":
             with safe_open(path, "pt") as file:
-                return json.loads(file.metadata()["names"]), file.get_tensor("vectors").float()
+                return json.loads(file.metadata()["names"]), _real(file.get_tensor("vectors"))
         with path.open(encoding="utf-8") as lines:
             n, dim = (int(x) for x in next(lines).split())
             rows = [line.rstrip(" \n").rsplit(" ", dim) for line in lines]  # word2vec ends lines in blanks.
@@ -106,3 +106,10 @@ def _read(path: Path) -> tuple[list[str], Tensor]:
         return [row[0] for row in rows], vectors
     except Exception as error:
         raise DataError(f"{path} must hold vectors and names, but: {error}.") from error
+
+
+def _real(vectors: Tensor) -> Tensor:
+    """Float32 numbers; of complex ones all real parts, then all imaginary ones, as ComplEx has them."""
+    if vectors.is_complex():
+        vectors = torch.cat([vectors.real, vectors.imag], 1)
+    return vectors.float()
