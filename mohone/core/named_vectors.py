@@ -142,11 +142,12 @@ def _read(path: Path) -> tuple[list[str], Tensor]:
     try:
         if path.suffix == ".npz":
             with np.load(path, allow_pickle=False) as arrays:
-                return arrays["names"].tolist(), torch.from_numpy(arrays["vectors"]).float()
+                return arrays["names"].tolist(), _real(torch.from_numpy(arrays["vectors"]))
         if path.suffix == ".safetensors":
             with safe_open(path, "pt") as file:
-                return json.loads(file.metadata()["names"]), file.get_tensor("vectors").float()
-        with path.open(encoding="utf-8", newline="\n") as lines:
+                return json.loads(file.metadata()["names"]), _real(file.get_tensor("vectors"))
+        with path.open(encoding="utf-8", newline="
+") as lines:
             n, dim = (int(x) for x in next(lines).split())
             rows = [line.rstrip(" \r\n").rsplit(" ", dim) for line in lines]  # word2vec ends lines in blanks.
         vectors = torch.tensor([[float(x) for x in row[1:]] for row in rows]).reshape(-1, dim)
@@ -155,3 +156,10 @@ def _read(path: Path) -> tuple[list[str], Tensor]:
         return [row[0] for row in rows], vectors
     except Exception as error:
         raise DataError(f"{path} must hold vectors and names, but: {error}.") from error
+
+
+def _real(vectors: Tensor) -> Tensor:
+    """Float32 numbers; of complex ones all real parts, then all imaginary ones, as ComplEx has them."""
+    if vectors.is_complex():
+        vectors = torch.cat([vectors.real, vectors.imag], 1)
+    return vectors.float()

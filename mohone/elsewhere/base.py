@@ -102,6 +102,10 @@ def put(source: Source, model: KGEModel, kg: KnowledgeGraph) -> None:
         DataError: another model, or no row for what train has.
     """
     for kind in _kinds(source, source.tables(model), model, kg):
+        if n := int((kind.rows < 0).sum()):
+            log.info(
+                "%s: no row for %d names that train lacks, too: they get the mean of all rows", source.path, n
+            )
         for name, table in kind.tables.items():
             if not torch.isfinite(table).all():
                 raise DataError(f"{source.path} must have finite numbers, but its table `{name}` has others.")

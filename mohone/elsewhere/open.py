@@ -21,6 +21,9 @@ def open_source(path: Path, relations: Path | None = None) -> Source:
     Raises:
         DataError: files that are missing, damaged or of another form.
     """
+    for each in (path, relations):
+        if each is not None and not each.exists():
+            raise DataError(f"{each} must be a folder of PyKEEN's or a file of vectors, but is not there.")
     if not path.is_dir():
         return FlatFiles(path, relations)
     if relations is not None:

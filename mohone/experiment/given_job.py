@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from mohone.core.config import CHOICES, Plain
-from mohone.core.errors import ConfigError
+from mohone.core.errors import ConfigError, DataError
 from mohone.core.files import check_writable
 from mohone.core.named_vectors import check_format
 from mohone.core.runtime import prepare_process
@@ -114,6 +114,8 @@ def infuse_vectors(source: Source, config: Plain, out: Path) -> str:
         raise ConfigError("`netemb` must be a network embedding, but is none.")
     kg = plan.dataset.load()
     rows = rows_of_entities(source, kg)
+    if not all(torch.isfinite(table).all() for table in source.vectors()):
+        raise DataError(f"{source.path} must have finite numbers, but has others.")
     runner = Runner(plan, kg)
     plan.store.check()
     infusion.check(int(kg.seen_entities.sum()), 1)

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -9,7 +10,7 @@ from mohone.core.errors import DataError
 from mohone.core.named_vectors import read_vectors, write_vectors
 from mohone.data import KnowledgeGraph
 from mohone.elsewhere import open_source, put, taken_back
-from mohone.kge import RESCAL, DistMult, KGEModel, TransD, TransH
+from mohone.kge import RESCAL, ComplEx, DistMult, KGEModel, TransD, TransH
 from tests.helpers.graphs import BASE, kg_of
 
 ENTITIES, RELATIONS = ("c", "x", "d", "b", "a"), ("s", "q", "r")
@@ -74,6 +75,15 @@ def test_inverse_relations_have_rows_of_their_own(kg: KnowledgeGraph, tmp_path: 
     source.write(tmp_path / "out", taken_back(source, model, kg))
     assert read_vectors(tmp_path / "out/r.npz")[0] == names
     assert read_vectors(tmp_path / "out/r.npz")[1].tolist() == [[9, 9], [2, 3], [4, 5], [6, 7]]
+
+
+def test_complex_numbers_are_read_real_parts_first(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    for name, names in (("e", ENTITIES), ("r", RELATIONS)):
+        rows = torch.arange(len(names))[:, None] + torch.tensor([[0.25 + 0.5j, 0.125j]])
+        np.savez(tmp_path / f"{name}.npz", names=np.array(names), vectors=rows.numpy())
+    model = ComplEx(4, 2, 2)
+    put(open_source(tmp_path / "e.npz", tmp_path / "r.npz"), model, kg)
+    assert model.entity[2].tolist() == [0.25, 0, 0.5, 0.125]
 
 
 def test_what_train_lacks_gets_the_mean(tmp_path: Path) -> None:
