@@ -146,8 +146,7 @@ def _read(path: Path) -> tuple[list[str], Tensor]:
         if path.suffix == ".safetensors":
             with safe_open(path, "pt") as file:
                 return json.loads(file.metadata()["names"]), _real(file.get_tensor("vectors"))
-        with path.open(encoding="utf-8", newline="
-") as lines:
+        with path.open(encoding="utf-8", newline="\n") as lines:
             n, dim = (int(x) for x in next(lines).split())
             rows = [line.rstrip(" \r\n").rsplit(" ", dim) for line in lines]  # word2vec ends lines in blanks.
         vectors = torch.tensor([[float(x) for x in row[1:]] for row in rows]).reshape(-1, dim)
