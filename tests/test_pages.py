@@ -39,13 +39,7 @@ def _swept(values: str, is_sweep: bool) -> list[str]:
 @pytest.mark.parametrize("typed", [typed for _, typed in lines("run", "settings")], ids=" ".join)
 def test_each_job_can_be_composed(typed: list[str]) -> None:
     keys = [each.partition("=") for each in typed if not each.startswith(_NOT_KEYS)]
-    several = [
-        [
-            f"{key}={value}"
-            for value in (values.split(",") if "-m" in typed and values[:1] != "[" else [values])
-        ]
-        for key, _, values in keys
-    ]
+    several = [[f"{key}={value}" for value in _swept(values, "-m" in typed)] for key, _, values in keys]
     for job in product(*several):
         assert compose_plain(list(job))["kge_model"]
 
