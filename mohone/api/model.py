@@ -12,10 +12,9 @@ import numpy as np
 from mohone.api.data import written
 from mohone.api.network import NetworkVectors
 from mohone.api.running import runner_of
-from mohone.core.config import CHOICES, Plain
+from mohone.api.view import View
+from mohone.core.config import CHOICES
 from mohone.core.errors import ConfigError, DataError, require_choice
-from mohone.core.named_vectors import write_vectors
-from mohone.data import KnowledgeGraph
 from mohone.data.corruption import draw_negatives
 from mohone.data.knowledge_graph import Vocabulary
 from mohone.data.memory import named_triples
@@ -45,7 +44,7 @@ class Verdict(NamedTuple):
     plausible: bool
 
 
-class Model:
+class Model(View):
     """A trained model.
 
     Args:
@@ -54,17 +53,8 @@ class Model:
     """
 
     def __init__(self, job: TrainedJob, baseline: Model | None = None) -> None:
-        self._job, self._baseline = job, baseline
-
-    @property
-    def kg(self) -> KnowledgeGraph:
-        """The data set."""
-        return self._job.kg
-
-    @property
-    def config(self) -> Plain:
-        """All settings."""
-        return self._job.runner.plan.config
+        super().__init__(job)
+        self._baseline = baseline
 
     @property
     def is_infused(self) -> bool:
@@ -208,7 +198,7 @@ class Model:
 
     def export(self, file: str | Path) -> None:
         """Write the entity vectors with their names: `.npz`, `.safetensors` or `.txt` (word2vec's text)."""
-        write_vectors(Path(file), self.kg.entities.names, self.module.entity_vectors.detach().cpu())
+        self._write(file, self.module.entity_vectors)
 
     def __repr__(self) -> str:
         named = self.config[CHOICES]

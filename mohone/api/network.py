@@ -6,32 +6,16 @@ from pathlib import Path
 
 import numpy as np
 
-from mohone.core.config import Plain
-from mohone.core.named_vectors import write_vectors
-from mohone.data import KnowledgeGraph
-from mohone.experiment.trained import TrainedJob
+from mohone.api.view import View
 from mohone.graph.network import Network
 
 
-class NetworkVectors:
+class NetworkVectors(View):
     """Where the entities lie in network space.
 
     Args:
         job: has a network embedding.
     """
-
-    def __init__(self, job: TrainedJob) -> None:
-        self._job = job
-
-    @property
-    def kg(self) -> KnowledgeGraph:
-        """The data set."""
-        return self._job.kg
-
-    @property
-    def config(self) -> Plain:
-        """All settings."""
-        return self._job.runner.plan.config
 
     @property
     def key(self) -> str:
@@ -50,7 +34,7 @@ class NetworkVectors:
 
     def export(self, file: str | Path) -> None:
         """Write the vectors with their names: `.npz`, `.safetensors` or `.txt` (word2vec's text)."""
-        write_vectors(Path(file), self.kg.entities.names, self._job.network_vectors)
+        self._write(file, self._job.network_vectors)
 
     def __repr__(self) -> str:
         n, dim = self.vectors.shape
