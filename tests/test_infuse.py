@@ -156,6 +156,7 @@ def test_what_cannot_be_is_a_sentence(
 
 def test_a_job_of_a_sweep_may_have_a_given_model(tmp_path: Path, usual: list[str]) -> None:
     settings = [*usual, f"given.model={FOLDERS / 'transe'}", "kge_model.norm=1", "kge_model.dim=4"]
+    settings += ["kge_model.reciprocal=false"]
     ended = mohone(tmp_path, "hydra.run.dir=job", *settings)
     assert ended.returncode == 0, ended.stderr
     ended = mohone(tmp_path, "hydra.run.dir=other", *settings, "kge_model.norm=2")

@@ -73,8 +73,8 @@ def test_bad_files_are_refused_by_line(tmp_path: Path, capsys: pytest.CaptureFix
         ("a\tr\tb\nc\td\n", "line 2: found 2 fields, wanted 3 (head, relation, tail, tab-separated)."),
         (
             "# nodes\na\tb\n",
-            "line 1: found 1 field, wanted 2 (one node, other node) or 3 (head, relation, tail), "
-            "tab-separated; there are no lines of comment.",
+            "line 1: found 1 field, wanted 2 (one node, other node) or 3 (head, relation, tail, or two nodes "
+            "and a weight), tab-separated; there are no lines of comment.",
         ),
         ("a\t\n", "line 1: the other node must be a name, but is empty."),
         ("", "must hold edges, but is empty."),

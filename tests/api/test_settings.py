@@ -42,7 +42,10 @@ def test_a_key_of_a_part_is_found_and_is_what_a_command_line_would_say(umls: Kno
         "seed=4",
     ]
     wanted = compose_plain(typed)
-    assert {**config, "store_dir": ""} == {**wanted, "store_dir": ""}
+    apart = ("store_dir", "dataset")  # Here with absolute paths.
+    assert {k: config[k] for k in config if k not in apart} == {
+        k: wanted[k] for k in wanted if k not in apart
+    }
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from mohone.reporting.results import finished
 from tests.helpers.commands import TINY, mohone, results
 from tests.helpers.graphs import BASE, write_folder
 
-ASKED = ["--relation", "ř", "--head", "a"]
+ASKED = ["--relation", "ř", "--head", "a", "--own"]
 
 
 @pytest.fixture(scope="module")
@@ -242,7 +242,7 @@ def test_two_that_find_a_stage_damaged_build_it_once(tmp_path: Path) -> None:
 def test_names_are_utf_8_whatever_the_locale_is(first: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What Python hands to a command where the locale is C and its UTF-8 mode is off."""
     escaped = "ř".encode().decode("ascii", "surrogateescape")
-    assert predict.main([f"{first}/job", "--relation", escaped, "--head", "a", "--known"]) == 0
+    assert predict.main([f"{first}/job", "--relation", escaped, "--head", "a", "--known", "--own"]) == 0
     assert capsys.readouterr().out.splitlines() == answers(capsys, f"{first}/job")
     assert predict.main([f"{first}/job", "--relation", escaped * 2, "--head", "a"]) == 1
     assert "but 'řř' is none." in capsys.readouterr().err

@@ -31,7 +31,9 @@ def composed(path: Path) -> Node:
     group = path.parent.name
     if any(map(overrides, OmegaConf.load(path).get("defaults", []))):  # type: ignore[union-attr]
         with initialize_config_dir(version_base="1.3", config_dir=str(CONF)):  # It needs what it overrides.
-            return OmegaConf.to_container(compose("config", [f"{group}={path.stem}"]), resolve=True)[group]  # type: ignore[index,call-overload,return-value]
+            return OmegaConf.to_container(
+                compose("config", [f"{group}={path.stem}", "store_dir=null"]), resolve=True
+            )[group]  # type: ignore[index,call-overload,return-value]
     top = [f"++{key}={'null' if TOP[key] is None else TOP[key]}" for key in ("seed", "dim", "data_dir")]
     path = path.absolute()
     with initialize_config_dir(version_base="1.3", config_dir=str(path.parents[1])):

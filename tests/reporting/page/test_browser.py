@@ -10,6 +10,7 @@ import pytest
 from tests.reporting.page.made_pages import many, one
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+waiting = pytest.importorskip("selenium.webdriver.support.ui")
 
 _BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 _DRIVER = shutil.which("chromedriver")
@@ -116,6 +117,7 @@ def test_switches_show_another_setting_and_metric(browser: Any, pages: dict[str,
 def test_a_table_is_sorted_by_any_column(browser: Any, pages: dict[str, str]) -> None:
     browser.get(pages["one"])
     names = ".relations tbody td:first-child"
+    waiting.WebDriverWait(browser, 10).until(lambda here: seen(here, names))
     assert seen(browser, names) == ["<b>knows</b>", "has", "likes"]
     click(browser, ".relations th:nth-child(2) button")  # The most queries first.
     assert seen(browser, names) == ["has", "<b>knows</b>", "likes"]
