@@ -23,6 +23,7 @@ from mohone.core.runtime import keep_freed_memory
 _MEASURES = {
     "ours_train": ("training", "train"),
     "ours_evaluate": ("evaluation", "evaluate"),
+    "ours_evidence": ("evaluation", "evaluate_evidence"),
     "pykeen_train": ("in_pykeen", "train"),
     "pykeen_probe": ("in_pykeen", "probe"),
     "pykeen_evaluate": ("in_pykeen", "evaluate"),

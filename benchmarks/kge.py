@@ -20,6 +20,7 @@ from mohone.core.files import write_json, write_text
 
 MODELS = ("transe", "transh", "transr", "transd", "rescal", "distmult", "complex", "analogy")
 DOT_PRODUCT = ("rescal", "distmult", "complex", "analogy")
+WITH_EVIDENCE = ("transe", "complex")
 OF_A_MODEL = ("ours", "pykeen", "floor")
 SIDES = (*OF_A_MODEL, "lightning", "quality")
 _SETTINGS = {
@@ -82,6 +83,8 @@ def _plan(models: tuple[str, ...], records: list[Record]) -> Iterator[dict[str, 
             if is_measured:
                 yield {"kind": kind, "model": model, "objective": objective}
         yield {"kind": "ours_evaluate", "model": model}
+        if model in WITH_EVIDENCE:
+            yield {"kind": "ours_evidence", "model": model}
         if dot_product:
             yield {"kind": "floor_evaluate", "model": model}
         if pykeen:

@@ -11,12 +11,14 @@ from mohone.core.errors import ConfigError
 from mohone.reporting.markdown import table
 from mohone.reporting.plotting import new_figure, save_figure
 
-# What is divided by what: kinds, the figure of both, the objective. Over 1 is good, but not beside a floor.
+# What is divided by what: kinds, the figure of both, the objective. Over 1 is good, but not of evidence, nor
+# beside a floor.
 RATIOS: dict[str, tuple[str, str, str, str | None]] = {
     "epoch": ("pykeen_train", "ours_train", "epoch_seconds", "negative_sampling"),
     "scored": ("ours_train", "pykeen_train", "scored_per_second", "negative_sampling"),
     "evaluate": ("pykeen_evaluate", "ours_evaluate", "evaluate_seconds", None),
     "floor_epoch": ("ours_train", "floor_train", "epoch_seconds", "one_vs_all"),
+    "evidence": ("ours_evidence", "ours_evaluate", "evaluate_seconds", None),
     "floor_evaluate": ("ours_evaluate", "floor_evaluate", "evaluate_seconds", None),
 }
 # A column: its header, the kind of the measurement, its figure, by what that is divided, the unit.
@@ -41,6 +43,13 @@ _EVALUATION: tuple[_Column, ...] = (
     ("peak", "pykeen_evaluate", "peak_mb", 1e3, " GB"),
     ("batch", "pykeen_evaluate", "batch_size", 1, ""),
     ("times quicker", "evaluate"),
+)
+_EVIDENCE: tuple[_Column, ...] = (
+    ("experts and fit", "ours_evidence", "fit_seconds", 1, " s"),
+    ("evaluation", "ours_evidence", "evaluate_seconds", 1, " s"),
+    ("the bare model's", "ours_evaluate", "evaluate_seconds", 1, " s"),
+    ("evidence / bare", "evidence"),
+    ("peak", "ours_evidence", "peak_mb", 1e3, " GB"),
 )
 _FLOORS: tuple[_Column, ...] = (
     ("epoch", "ours_train", "epoch_seconds", 1, " s"),
@@ -74,6 +83,7 @@ def page(report: Record) -> str:
     sections = {
         "Training": _compared(records, _TRAINING, ("ours_train", "pykeen_train")),
         "Evaluation": _compared(records, _EVALUATION, ("ours_evaluate", "pykeen_evaluate", "floor_evaluate")),
+        "Evidence": _compared(records, _EVIDENCE, ("ours_evidence",)),
         "Floors of one_vs_all": _compared(records, _FLOORS, ("floor_train",)),
         "Lightning's share of a step": _compared(records, _LIGHTNING, ("lightning",)),
         "Time to quality": _quality(records),

@@ -41,16 +41,18 @@ def test_every_kind_of_ours_is_measured_and_shown(
         ("ours_train", "transe", "negative_sampling"),
         ("ours_train", "transe", "one_vs_all"),
         ("ours_evaluate", "transe", None),
+        ("ours_evidence", "transe", None),
         ("ours_train", "complex", "negative_sampling"),
         ("ours_train", "complex", "one_vs_all"),
         ("floor_train", "complex", "one_vs_all"),
         ("ours_evaluate", "complex", None),
+        ("ours_evidence", "complex", None),
         ("floor_evaluate", "complex", None),
         ("lightning", "transe", "negative_sampling"),
         ("quality", "transe", "negative_sampling"),
         ("quality", "complex", "one_vs_all"),
     }
-    assert report["ratios"].keys() == {"floor_epoch", "floor_evaluate"}
+    assert report["ratios"].keys() == {"evidence", "floor_epoch", "floor_evaluate"}
     for (kind, _, _), result in results.items():
         assert result["peak_mb"] > 0
         if kind.endswith("_train"):
