@@ -1,6 +1,7 @@
 """Our evaluation of the test split, with evidence and without, and the bare matrix products behind it.
 
-The products of an epoch of `one_vs_all` are here, too. No code can do without those products; here they are written into memory that is there already.
+The products of an epoch of `one_vs_all` are here, too. No code can do without those products; here they are
+written into memory that is there already.
 """
 
 from __future__ import annotations

@@ -68,6 +68,7 @@ def test_every_kind_of_ours_is_measured_and_shown(
     assert [line[3:] for line in text.splitlines() if line.startswith("## ")] == [
         "Training",
         "Evaluation",
+        "Evidence",
         "Floors of one_vs_all",
         "Lightning's share of a step",
         "Time to quality",
