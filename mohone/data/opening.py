@@ -12,19 +12,21 @@ from mohone.core.errors import ConfigError, DataError
 
 PACKINGS = ("", ".gz", ".zst")
 BLOCK = 1 << 24  # Bytes read at once.
+_MARK = "\ufeff".encode()
 
 
 def line_blocks(path: Path) -> Iterator[bytes]:
     """The lines of a file, `.gz` and `.zst` unpacked, in blocks that end where a line ends.
 
-    A last line without an end is given one.
+    A byte-order mark at the start is left out; a last line without an end is given one.
 
     Raises:
         DataError: a file that is not there, cannot be read or is not packed as its name says.
     """
     try:
         with _open(path) as file:
-            rest = b""
+            head = file.read(len(_MARK))
+            rest = b"" if head == _MARK else head
             while block := file.read(BLOCK):
                 end = block.rfind(b"\n") + 1
                 if not end:
@@ -33,7 +35,7 @@ def line_blocks(path: Path) -> Iterator[bytes]:
                 yield rest + block[:end]
                 rest = block[end:]
             if rest:
-                yield rest + b"\n"
+                yield rest.removesuffix(b"\n") + b"\n"
     except FileNotFoundError:
         raise DataError(f"{path} must be a file of triples, but does not exist.") from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:

@@ -17,7 +17,6 @@ from mohone.data.triples import NamedTriples, Table
 FIELDS = ("head", "relation", "tail")
 WEIGHTED = (*FIELDS, "weight")
 _DELIMITER_WORDS = {"\t": "tab-separated", ",": "comma-separated", " ": "space-separated"}
-_MARK = "\ufeff".encode()
 
 
 class TripleFile(NamedTuple):
@@ -76,10 +75,7 @@ def read_table(path: Path, delimiter: str, fields: tuple[str, ...]) -> Table:
     if path.suffix == ".parquet":
         read_parquet(path, fields, table)
         return table
-    first = True
-    for each in line_blocks(path):
-        block = each.removeprefix(_MARK) if first else each
-        first = False
+    for block in line_blocks(path):
         sound = _decodable(block)
         place = table.read(block[:sound], delimiter.encode())
         if place.fault is not None:
@@ -136,7 +132,7 @@ def first_line(path: Path) -> tuple[int, str]:
     """Number and text of the first line that is not blank; 1 and "" if there is none."""
     number = 0
     for block in line_blocks(path):
-        for line in block.removeprefix(_MARK if not number else b"").split(b"\n")[:-1]:
+        for line in block.split(b"\n")[:-1]:
             number += 1
             if line.removesuffix(b"\r").strip(b" "):
                 return number, line.removesuffix(b"\r").decode(errors="replace")
