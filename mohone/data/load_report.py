@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
+from mohone.core.words import counted
 from mohone.data.index import mask_of
 from mohone.data.leaks import Leaks, contains, find_leaks
 from mohone.data.reading import TripleFile
@@ -49,8 +50,8 @@ class LoadReport:
 
     def lines(self) -> list[str]:
         """The report as sentences, one a line."""
-        entities = _count(self.n_entities, "entity", "entities")
-        out = [f"{self.name}: {entities}, {_count(self.n_relations, 'relation')}"]
+        entities = counted(self.n_entities, "entity", "entities")
+        out = [f"{self.name}: {entities}, {counted(self.n_relations, 'relation')}"]
         for split, counts in self.splits.items():
             linked = self.leaks.triples if split == "test" else 0
             out.append(f"  {split}: {_split_sentence(counts, linked)}")
@@ -58,12 +59,12 @@ class LoadReport:
 
 
 def _split_sentence(counts: SplitCounts, linked: int) -> str:
-    text = f"{_count(counts.lines, 'line')}, {counts.unique:,} unique"
+    text = f"{counted(counts.lines, 'line')}, {counts.unique:,} unique"
     duplicates = counts.lines - counts.unique
     if duplicates:
-        text += f", {_count(duplicates, 'duplicate')} (counted once)"
+        text += f", {counted(duplicates, 'duplicate')} (counted once)"
     if counts.blank:
-        text += f", {_count(counts.blank, 'blank line')} skipped"
+        text += f", {counted(counts.blank, 'blank line')} skipped"
     for other, repeated in counts.repeats.items():
         if repeated:
             text += f", {repeated:,} also in {other}"
@@ -71,15 +72,11 @@ def _split_sentence(counts: SplitCounts, linked: int) -> str:
         text += f", {linked:,} of entities that train links by another relation or the other way round"
     if counts.unseen_triples:
         text += (
-            f"; {_count(counts.unseen_entities, 'unseen entity', 'unseen entities')} and "
-            f"{_count(counts.unseen_relations, 'unseen relation')} in "
-            f"{_count(counts.unseen_triples, 'triple')}, ranked like all others"
+            f"; {counted(counts.unseen_entities, 'unseen entity', 'unseen entities')} and "
+            f"{counted(counts.unseen_relations, 'unseen relation')} in "
+            f"{counted(counts.unseen_triples, 'triple')}, ranked like all others"
         )
     return text
-
-
-def _count(number: int, one: str, many: str | None = None) -> str:
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def report_loading(
@@ -131,7 +128,7 @@ def _repeated(counts: Mapping[str, SplitCounts]) -> list[str]:
         ("valid", "test"): "the figures on test are those that choices were made on",
     }
     return [
-        f"{repeated:,} of {_count(each.unique, f'{split} triple')} ({repeated / each.unique:.1%}) "
+        f"{repeated:,} of {counted(each.unique, f'{split} triple')} ({repeated / each.unique:.1%}) "
         f"{'stand' if repeated > 1 else 'stands'} in {earlier}, too: {reasons[earlier, split]}"
         for split, each in counts.items()
         for earlier, repeated in each.repeats.items()
@@ -149,7 +146,7 @@ def _exchanged(entities: Sequence[str], relations: Sequence[str]) -> list[str]:
     both = sorted(set(entities).intersection(relations))
     if both:
         warnings.append(
-            f"{_count(len(both), 'name stands', 'names stand')} for an entity and a relation, "
+            f"{counted(len(both), 'name stands', 'names stand')} for an entity and a relation, "
             f"such as {both[0]!r}: are the columns of all files in the same order?"
         )
     return warnings

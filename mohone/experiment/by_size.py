@@ -14,6 +14,7 @@ from typing import Any
 
 from mohone.core.config import CHOICES, Plain
 from mohone.core.errors import ConfigError
+from mohone.core.words import counted
 from mohone.data import KnowledgeGraph
 from mohone.experiment.recipes import family_of
 
@@ -47,9 +48,8 @@ class Size:
         return self.n_train / max(1, self.n_entities)
 
     def __str__(self) -> str:
-        return (
-            f"{self.n_entities:,} entities, {self.n_relations:,} relations, {self.n_train:,} training triples"
-        )
+        entities = counted(self.n_entities, "entity", "entities")
+        return f"{entities}, {counted(self.n_relations, 'relation')}, {self.n_train:,} training triples"
 
 
 USUAL = Size(10_000, 100, 100_000)  # To check a configuration before its data are read.
@@ -178,7 +178,7 @@ def in_words(chosen: Plain, size: Size) -> str:
 
     Example:
         >>> print(in_words({"training.optimizer.lr": 0.1}, Size(4, 1, 3)))
-        by the size of the data (4 entities, 1 relations, 3 training triples), not tuned to them: lr 0.1
+        by the size of the data (4 entities, 1 relation, 3 training triples), not tuned to them: lr 0.1
     """
     values = ", ".join(f"{key.rpartition('.')[2]} {_shown(value)}" for key, value in chosen.items())
     return f"by the size of the data ({size}), not tuned to them: {values}"
