@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from mohone.core.errors import ConfigError, DataError, MohoneError
 from mohone.core.terminal import prepare_terminal, typed
+from mohone.core.words import counted
 from mohone.experiment.job_arguments import add_job_options, open_given
 
 if TYPE_CHECKING:
@@ -160,7 +161,8 @@ def _table(given: argparse.Namespace, table: AnswerTable, queries: list[Triple])
             pass
         batches = read_queries(given.queries, table.kg)
     if given.out:
-        print(f"{given.out}: {write_table(given.out, table.columns, table.lines(batches)):,} answers")
+        n = write_table(given.out, table.columns, table.lines(batches))
+        print(f"{given.out}: {counted(n, 'answer')}")
         return
     print("\t".join(table.columns))
     for line in table.lines(batches):

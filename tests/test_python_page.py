@@ -24,4 +24,4 @@ def test_the_lines_run(
     before, after = map(float, shown.splitlines()[0].split())
     assert before < after  # Of TransE on UMLS: the quick start's table has it.
     assert (tmp_path / "here/result.json").is_file()
-    assert (tmp_path / "mine/result.json").is_file()
+    assert (tmp_path / "from-python/result.json").is_file()

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from mohone.api.settings import override
-from mohone.core.config import Plain, build
+from mohone.core.config import Plain, build, nearest
+from mohone.core.errors import DataError
 from mohone.core.files import write_text
 from mohone.data import KnowledgeGraph, from_triples
 from mohone.data.knowledge_graph import SPLITS
@@ -31,6 +32,13 @@ def load(source: Any, *, valid: Any = None, test: Any = None, **settings: Any) -
     if not isinstance(source, str | Path):
         return from_triples(source, valid, test, **settings)
     named = [path.stem for path in (CONF / "dataset").glob("*.yaml") if path.stem != "folder"]
+    if source not in named and not Path(source).expanduser().is_dir():
+        what = (
+            "a file, which `python -m mohone.split` makes a folder of" if Path(source).is_file() else "none"
+        )
+        raise DataError(
+            f"{str(source)!r} must be a folder or one of {nearest(str(source), named)}, but is {what}."
+        )
     origin = (
         [f"dataset={source}"] if source in named else ["dataset=folder", override("dataset.path", source)]
     )

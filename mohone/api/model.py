@@ -141,10 +141,30 @@ class Model(View):
         """
         given = {"head": head, "relation": relation, "tail": tail}
         if sum(name is not None for name in given.values()) != 2:
-            raise ConfigError("Two of `head`, `relation` and `tail` must be given, but are not.")
+            named = ", ".join(f"`{part}`" for part, name in given.items() if name is not None)
+            raise ConfigError(
+                "Two of `head`, `relation` and `tail` must be given, and the third is asked for; but "
+                f"given are {named or 'none'}."
+            )
         kg = self.kg
         query = _id(kg.entities, head), _id(kg.relations, relation), _id(kg.entities, tail)
         return best_answers(self.module, kg, query, Wanted(top, known, typed, own))
+
+    def explain(self, head: str, relation: str, tail: str, side: str = "tail") -> list[str]:
+        """What spoke for an answer and against it, in sentences, the strongest first.
+
+        Args:
+            head, relation, tail: names.
+            side: which of `tail` and `head` is the answer.
+
+        Returns:
+            none where the infusion cannot say: only `evidence` can.
+        """
+        kg, ends = self.kg, {"head": head, "tail": tail}
+        answer = ends.pop(require_choice("side", side, ("tail", "head")))
+        (known,) = ends.values()
+        query = kg.entities.id_of(known), kg.relations.id_of(relation)
+        return self._job.why(side, query, kg.entities.id_of(answer))
 
     def neighbors(self, name: str, top: int = 10, metric: str = "cosine") -> dict[str, list[Neighbor]]:
         """The nearest entities of one before and after the infusion, and in network space, nearest first.

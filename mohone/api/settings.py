@@ -65,9 +65,14 @@ def configure(kg: KnowledgeGraph, choice: Choice, settings: Mapping[str, Any]) -
     Raises:
         ConfigError: a setting that cannot be, or is another verb's.
     """
+    if not isinstance(kg, KnowledgeGraph):
+        raise TypeError(f"The data set must be what `mohone.load` gives, but is a {type(kg).__name__}.")
     others = [f"{group}=none" for group in ("netemb", "infusion") if group != choice.group]
     first = [*(kg.origin or ("dataset=folder",)), *others, f"{choice.group}={_word(choice.name)}"]
-    named = {f"{choice.group}.{key}": value for key, value in choice.values.items()}
+    named = {
+        key if key == "dim" and choice.group != "infusion" else f"{choice.group}.{key}": value
+        for key, value in choice.values.items()
+    }
     given, own = _sorted({**named, **settings}, choice.group)
     first += [override(key, value) for key, value in given.items()]
     if own:
@@ -82,9 +87,7 @@ def _sorted(settings: Mapping[str, Any], group: str) -> tuple[dict[str, Any], di
     own: dict[str, Any] = {}
     for key, value in settings.items():
         top = key.lstrip("+~").partition(".")[0]
-        if key == "dim" and group != "infusion":
-            given[f"{group}.dim"] = value
-        elif top in (*_EVERYWHERE, *_OWN[group]):
+        if (key == "dim" and group != "infusion") or top in (*_EVERYWHERE, *_OWN[group]):
             given[key] = value
         elif top in (*_GROUPS, *NODES, *VALUES):
             raise ConfigError(
@@ -108,6 +111,6 @@ def _full(key: str, groups: tuple[str, ...], config: Plain) -> str:
             for inner in value if isinstance(value, dict) else ():
                 known.setdefault(inner, f"{group}.{name}.{inner}")
     if key not in known:
-        names = [name for name in known if not name.startswith("_")]
+        names = [name for name in [*known, *_EVERYWHERE] if not name.startswith("_")]
         raise ConfigError(f"`{key}` must be one of {nearest(key, names)}, but is none of them.")
     return known[key]

@@ -80,6 +80,8 @@ def infuse(
     Raises:
         ConfigError: `base` and `net` do not belong together.
     """
+    if not isinstance(base, Model):
+        raise TypeError(f"`base` must be what `mohone.fit` gives, but is a {type(base).__name__}.")
     first = base.config
     if base.is_infused:
         raise ConfigError("`base` must be a model that was not infused, but is infused: give its `baseline`.")

@@ -116,6 +116,9 @@ def full_disk(error: BaseException, folders: Sequence[Path]) -> Path | None:
         for folder in folders:
             if folder.is_dir() and shutil.disk_usage(folder).free < _LEAST_SPACE:
                 return folder
+    if isinstance(error, RuntimeError) and "unexpected pos" in str(error):  # Torch could write no more.
+        there = [folder for folder in folders if folder.is_dir()]
+        return min(there, key=lambda folder: shutil.disk_usage(folder).free, default=None)
     return None
 
 

@@ -14,7 +14,7 @@ from mohone.data.headers import names_columns
 from mohone.data.names import Codes, Names
 from mohone.data.ordering import sorted_numbers
 from mohone.data.parquet import count_columns
-from mohone.data.reading import FIELDS, count_fields, first_line, kind, numbers_of, read_table, weight_of
+from mohone.data.reading import FIELDS, count_fields, first_line, kind, numbers_of, read_table
 
 PAIR = ("one node", "other node")
 _WEIGHTED_PAIR = (*PAIR, "weight")
@@ -89,7 +89,7 @@ def _fields(path: Path, delimiter: str, weights: bool | None) -> tuple[str, ...]
 def _third_is_weight(path: Path, names: Names, codes: Codes) -> bool:
     """Are the third fields weights? Not if one is no number; else by what the first fields hold, too."""
     thirds = np.unique(codes[:, 2]).tolist()
-    if not all(weight_of(names.name(code)) for code in thirds) or not thirds:
+    if not all(_is_number(names.name(code)) for code in thirds) or not thirds:
         return False
     shared = [bool(np.isin(codes[:, column], codes[:, 0]).any()) for column in (1, 2)]
     if shared[0] == shared[1]:
@@ -98,6 +98,15 @@ def _third_is_weight(path: Path, names: Names, codes: Codes) -> bool:
             "node: `--weights` says that it is a weight, `--no-weights` that it is a node."
         )
     return shared[0]
+
+
+def _is_number(name: str) -> bool:
+    """Also one that can be no weight, or has a decimal comma: reading it as a weight then says so."""
+    try:
+        float(name.replace(",", "."))
+    except ValueError:
+        return False
+    return True
 
 
 def _numbered(names: Names, codes: Codes) -> tuple[tuple[str, ...], Tensor]:

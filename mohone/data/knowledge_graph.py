@@ -68,10 +68,13 @@ class Vocabulary:
             DataError: it is none of the names; those like it are told.
         """
         if name not in self.ids:
-            near = difflib.get_close_matches(name, self.names, n=3)
-            like = f" (there is {', '.join(map(repr, near))})" if near else ""
-            raise DataError(f"{name!r} must be a name of the data set, but is none{like}.")
+            raise DataError(f"{name!r} must be a name of the data set, but is none{self.names_like(name)}.")
         return self.ids[name]
+
+    def names_like(self, name: str) -> str:
+        """Up to three names that are nearly this one, for a message; empty: there are none."""
+        near = difflib.get_close_matches(name, self.names, n=3)
+        return f" (there is {', '.join(map(repr, near))})" if near else ""
 
 
 @dataclass(frozen=True, repr=False)

@@ -51,5 +51,6 @@ def find_name(option: str, name: str, vocabulary: Vocabulary, labels: Mapping[st
         )
     if not found:
         kind = "a name or label" if labels else "a name"
-        raise DataError(f"`{option}` must be {kind} of the data set, but {name!r} is none.")
+        like = vocabulary.names_like(name)
+        raise DataError(f"`{option}` must be {kind} of the data set, but {name!r} is none{like}.")
     return vocabulary.ids[found[0]]

@@ -10,6 +10,8 @@ import torch
 from scipy.sparse import csr_matrix
 from torch import Tensor
 
+from mohone.core.words import counted
+
 COPY_SHARE = 0.9  # Of the pairs of the larger of two relations: from here on they are called copies.
 COPY_PAIRS = 3  # Fewer pairs in common say nothing.
 LINKED_SHARE = 0.1  # Of test triples: from here on linked pairs are worth a warning,
@@ -67,7 +69,8 @@ class Leaks:
         warnings = []
         if self.share >= max(LINKED_SHARE, LINKED_LIFT * self.chance):
             warnings.append(
-                f"train links the head and the tail of {self.triples:,} test triples ({self.share:.1%}) by "
+                f"train links the head and the tail of {counted(self.triples, 'test triple')} "
+                f"({self.share:.1%}) by "
                 "another relation or the other way round, so that their answers can be copied: "
                 + _some(
                     [f"{pair.joined('by')} ({pair.pairs:,})" for pair in self.by_relations],

@@ -16,6 +16,8 @@ from mohone.data.triples import NamedTriples, Table
 
 FIELDS = ("head", "relation", "tail")
 WEIGHTED = (*FIELDS, "weight")
+_PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"(\xb5/\xfd": "Zstandard", b"PK": "zip"}
+_UNPACK = "unpack it, or let its name end in .gz or .zst if it is one of these"
 _DELIMITER_WORDS = {"\t": "tab-separated", ",": "comma-separated", " ": "space-separated"}
 
 
@@ -82,6 +84,8 @@ def read_table(path: Path, delimiter: str, fields: tuple[str, ...]) -> Table:
             raise DataError(f"{path}, line {place.line}: {_fault(place.fault.decode(), delimiter, fields)}")
         if sound < len(block):
             byte = block[_bad_place(block) or 0]
+            if packing := next((name for sign, name in _PACKED.items() if block.startswith(sign)), None):
+                raise DataError(f"{path} must be text, but is packed by {packing}: {_UNPACK}.")
             raise DataError(
                 f"{path}, line {place.line + 1}: the text must be UTF-8, but holds the byte 0x{byte:02X}."
             )

@@ -49,7 +49,9 @@ class Size:
 
     def __str__(self) -> str:
         entities = counted(self.n_entities, "entity", "entities")
-        return f"{entities}, {counted(self.n_relations, 'relation')}, {self.n_train:,} training triples"
+        return (
+            f"{entities}, {counted(self.n_relations, 'relation')}, {counted(self.n_train, 'training triple')}"
+        )
 
 
 USUAL = Size(10_000, 100, 100_000)  # To check a configuration before its data are read.

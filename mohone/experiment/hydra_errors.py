@@ -30,6 +30,8 @@ def explain(error: BaseException) -> str:
         ):
             key = str(each.full_key)
             known = _keys_of(each.parent_node)
+            if not known:
+                return f"`{key}` must be left out, for its group is `none` and has no keys, but is given."
             return f"`{key}` must be one of {nearest(key.rpartition('.')[2], known)}, but is none of them."
         if isinstance(each, ValidationError):
             return f"`{each.full_key}` must have a value of its type, but: {first_line(each)}."

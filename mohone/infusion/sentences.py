@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mohone.core.words import counted
 from mohone.data import KnowledgeGraph
 from mohone.evidence.model import Explanation
 from mohone.evidence.reasons import Context, Heat, Linked, Path, Popular, Reason, SimilarAnswer, Vote
@@ -43,7 +44,7 @@ def _told(reason: Reason, kg: KnowledgeGraph) -> str:
         case Context(relation, other, confidence):
             return f"has {_relation(relation, kg)} {entity[other]} (confidence {confidence:.2f})"
         case Popular(times):
-            return f"answers this relation {times} times in train"
+            return f"answers this relation {counted(times, 'time')} in train"
         case Linked(relation):
             return f"linked by {_relation(relation, kg)}"
     return type(reason).__name__

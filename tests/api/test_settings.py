@@ -34,7 +34,7 @@ def test_a_key_of_a_part_is_found_and_is_what_a_command_line_would_say(umls: Kno
         "netemb=none",
         "infusion=none",
         "kge_model=transe",
-        "kge_model.dim=8",
+        "dim=8",
         "kge_model.norm=2",
         "training.optimizer.lr=0.5",
         "training.fit.max_epochs=3",

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from mohone.core.files import making, read_json, replacing, write_json
+from mohone.core.files import full_disk, making, read_json, replacing, write_json
 
 
 def test_json_round_trip(tmp_path: Path) -> None:
@@ -43,3 +43,9 @@ def test_a_folder_is_whole_or_absent(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="not empty"):
         make(None)
     assert [path.name for path in folder.parent.rglob("*")] == ["new", "a"]
+
+
+def test_what_torch_says_on_a_full_disk_is_known(tmp_path: Path) -> None:
+    error = RuntimeError("[enforce fail at inline_container.cc:672] . unexpected pos 32832 vs 32784")
+    assert full_disk(error, (tmp_path / "none", tmp_path)) == tmp_path
+    assert full_disk(RuntimeError("shapes cannot be multiplied"), (tmp_path,)) is None

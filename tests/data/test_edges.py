@@ -78,3 +78,11 @@ def test_a_comment_is_told_all_forms(tmp_path: Path) -> None:
         DataError, match=r"line 1: found 4 fields, wanted 2 .* or 3 .* there are no lines of comment"
     ):
         read_edges(write(tmp_path, "# made by hand", "a b"))
+
+
+@pytest.mark.parametrize("weights", [("-0.5", "-1"), ("0.5", "0"), ("nan", "1"), ("0,5", "1")])
+def test_numbers_that_are_no_weights_are_refused_as_weights(tmp_path: Path, weights: tuple[str, str]) -> None:
+    path = tmp_path / "edges.tsv"
+    path.write_text(f"a\tb\t{weights[0]}\nb\tc\t{weights[1]}\n")
+    with pytest.raises(DataError, match="the weight must be a "):
+        read_edges(path)

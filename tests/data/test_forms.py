@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import lzma
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -133,3 +136,15 @@ def test_what_is_no_weight_is_refused(tmp_path: Path, weight: str) -> None:
     path.write_text(f"a\tr\tb\t1\n\na\tr\tc\t{weight}\n")
     with pytest.raises(DataError, match=rf"line 3: the weight must be a number > 0, but is '{weight}'"):
         read_triples(path, weights=True)
+
+
+@pytest.mark.parametrize(
+    ("pack", "name"), [(bz2.compress, "bzip2"), (gzip.compress, "gzip"), (lzma.compress, "xz")]
+)
+def test_a_packed_file_under_the_name_of_text_is_named(
+    tmp_path: Path, pack: Callable[[bytes], bytes], name: str
+) -> None:
+    path = tmp_path / "train.txt"
+    path.write_bytes(pack(TEXT * 50))
+    with pytest.raises(DataError, match=f"must be text, but is packed by {name}"):
+        read_triples(path)

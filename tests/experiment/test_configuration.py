@@ -18,3 +18,9 @@ from mohone.experiment.configuration import compose_plain
 def test_what_cannot_be_is_refused(setting: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         compose_plain([setting])
+
+
+@pytest.mark.parametrize("given", ["infusion=none infusion.beta=1", "logger=none logger.x=1"])
+def test_a_key_of_a_group_that_is_none_is_refused_as_such(given: str) -> None:
+    with pytest.raises(ConfigError, match="must be left out, for "):
+        compose_plain(given.split())
