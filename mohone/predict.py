@@ -40,7 +40,7 @@ def _parser() -> argparse.ArgumentParser:
         parser.add_argument(f"--{part}", type=typed, action="append", metavar="NAME", help=f"a known {part}")
     lines = "head<TAB>relation<TAB>tail lines, one field empty or `?`"
     parser.add_argument("--queries", type=Path, metavar="FILE", help=lines)
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write a table: .tsv or .parquet (polars)")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write a table: .tsv or .parquet (pyarrow)")
     parser.add_argument("--top", type=int, default=10, metavar="N", help="answers; 10 if not given")
     parser.add_argument("--known", action="store_true", help="also those that the data set has, and where")
     parser.add_argument("--typed", action="store_true", help="only what train has with it on that side")

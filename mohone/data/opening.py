@@ -63,7 +63,7 @@ def need_pyarrow(path: Path) -> Any:
         import pyarrow
     except ImportError:
         raise ConfigError(
-            f"{path.suffix} files are read by pyarrow, which must be installed (extra `arrow`, or "
+            f"{path.suffix} files want pyarrow, which must be installed (extra `arrow`, or "
             "`pip install pyarrow`), but is not."
         ) from None
     return pyarrow

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
-import importlib.util
+import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mohone.core.errors import ConfigError, require_choice
+from mohone.core.errors import require_choice
 from mohone.core.files import replacing
 from mohone.data import KnowledgeGraph
 from mohone.data.knowledge_graph import SPLITS
+from mohone.data.opening import need_pyarrow
 from mohone.data.queries import ASKED, QueryLines
 from mohone.evaluation.best_answers import AnswerFinder, Wanted
 from mohone.kge import KGEModel
 
+_ROWS = 1 << 14  # Of a parquet file that are held at once.
 TABLES = (".tsv", ".parquet")
 
 
@@ -66,11 +67,11 @@ def check_table(path: Path) -> None:
     """Can a table be written to this file?
 
     Raises:
-        ConfigError: another ending, or parquet where polars is not installed.
+        ConfigError: another ending, or parquet where pyarrow is not installed.
     """
     require_choice("the ending of --out", path.suffix, TABLES)
-    if path.suffix == ".parquet" and importlib.util.find_spec("polars") is None:
-        raise ConfigError("`polars` must be installed for a .parquet, but is not: write .tsv instead.")
+    if path.suffix == ".parquet":
+        need_pyarrow(path)
 
 
 def write_table(path: Path, columns: list[str], lines: Iterable[str]) -> int:
@@ -79,37 +80,36 @@ def write_table(path: Path, columns: list[str], lines: Iterable[str]) -> int:
     Args:
         path: `.tsv`, with a line of names, or `.parquet`; see `check_table`.
         columns: their names.
-        lines: of text; no more than one is held.
+        lines: of text; no more than some thousands are held.
     """
     check_table(path)
+    with replacing(path) as part:
+        return (_write_parquet if path.suffix == ".parquet" else _write_text)(part, columns, lines)
+
+
+def _write_text(path: Path, columns: list[str], lines: Iterable[str]) -> int:
     n = 0
-    with contextlib.ExitStack() as stack:
-        part = stack.enter_context(replacing(path))
-        text = part if path.suffix == ".tsv" else stack.enter_context(_aside(path))
-        with text.open("w", encoding="utf-8", newline="\n") as file:
-            file.write("\t".join(columns) + "\n")
-            for line in lines:
-                file.write(line + "\n")
-                n += 1
-        if text != part:
-            _to_parquet(text, part, columns)
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.write("\t".join(columns) + "\n")
+        for line in lines:
+            file.write(line + "\n")
+            n += 1
     return n
 
 
-@contextlib.contextmanager
-def _aside(path: Path) -> Iterator[Path]:
-    """A file beside, gone afterwards."""
-    text = path.with_name(f".{path.name}.{id(path):x}.tsv")
-    try:
-        yield text
-    finally:
-        text.unlink(missing_ok=True)
+def _write_parquet(path: Path, columns: list[str], lines: Iterable[str]) -> int:
+    """The same table with numbers as numbers."""
+    import pyarrow
+    from pyarrow import parquet
 
-
-def _to_parquet(text: Path, out: Path, columns: list[str]) -> None:
-    """The same table as parquet, without holding it."""
-    import polars as pl
-
-    kinds = {"query": pl.Int64, "rank": pl.Int64, "score": pl.Float64, "probability": pl.Float64}
-    schema = {name: kinds.get(name, pl.String) for name in columns}
-    pl.scan_csv(text, separator="\t", quote_char=None, schema=schema).sink_parquet(out)
+    whole, real = pyarrow.int64(), pyarrow.float64()
+    kinds = {"query": whole, "rank": whole, "score": real, "probability": real}
+    schema = pyarrow.schema([(name, kinds.get(name, pyarrow.string())) for name in columns])
+    n, rest = 0, iter(lines)
+    with parquet.ParquetWriter(path, schema) as writer:
+        while batch := [line.split("\t") for line in itertools.islice(rest, _ROWS)]:
+            texts = [pyarrow.array(column) for column in zip(*batch, strict=True)]
+            arrays = [text.cast(kind) for text, kind in zip(texts, schema.types, strict=True)]
+            writer.write_table(pyarrow.table(arrays, schema=schema))
+            n += len(batch)
+    return n
