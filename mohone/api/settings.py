@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from mohone.core.config import Plain, nearest
 from mohone.core.errors import ConfigError
 from mohone.data import KnowledgeGraph
 from mohone.experiment.configuration import GROUPS, NODES, VALUES, absolute_paths, compose_plain
+from mohone.experiment.overrides import override, written
 
 _GROUPS = (*GROUPS, "recipe", "experiment")
 _EVERYWHERE = ("seed", "store_dir", "sparse", "allocator", "progress", "trainer", "logger", "recipe")
@@ -20,35 +20,6 @@ _OWN = {  # What each verb may set, besides what holds everywhere.
     "netemb": ("netemb", "network"),
     "infusion": ("infusion",),
 }
-
-
-def override(key: str, value: Any) -> str:
-    r"""A setting as a command line has it.
-
-    Example:
-        >>> override("dataset.path", "it's here"), override("seed", 3), override("netemb.scale", [1.0, None])
-        ("dataset.path='it\\'s here'", 'seed=3', 'netemb.scale=[1.0,null]')
-    """
-    return f"{key}={_word(value)}"
-
-
-def _word(value: Any) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, int | float):
-        return repr(value)
-    if isinstance(value, str | Path):
-        escaped = re.sub(r"(\\*)('|$)", lambda found: found[1] * 2 + ("\\'" if found[2] else ""), str(value))
-        return f"'{escaped}'"
-    if isinstance(value, Mapping):
-        return "{" + ",".join(f"{key}:{_word(each)}" for key, each in value.items()) + "}"
-    if isinstance(value, Iterable):
-        return "[" + ",".join(map(_word, value)) + "]"
-    if hasattr(value, "item"):  # Of NumPy or torch.
-        return _word(value.item())
-    raise ConfigError(f"A value must be one that YAML knows, but {value!r} is a {type(value).__name__}.")
 
 
 def configure(kg: KnowledgeGraph, choice: Choice, settings: Mapping[str, Any]) -> Plain:
@@ -68,7 +39,7 @@ def configure(kg: KnowledgeGraph, choice: Choice, settings: Mapping[str, Any]) -
     if not isinstance(kg, KnowledgeGraph):
         raise TypeError(f"The data set must be what `mohone.load` gives, but is a {type(kg).__name__}.")
     others = [f"{group}=none" for group in ("netemb", "infusion") if group != choice.group]
-    first = [*(kg.origin or ("dataset=folder",)), *others, f"{choice.group}={_word(choice.name)}"]
+    first = [*(kg.origin or ("dataset=folder",)), *others, f"{choice.group}={written(choice.name)}"]
     named = {
         key if key == "dim" and choice.group != "infusion" else f"{choice.group}.{key}": value
         for key, value in choice.values.items()

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import re
 import shlex
 from collections.abc import Iterator
 from functools import cache
-from typing import Any
 
 from mohone.core.config import CHOICES, Plain
 from mohone.core.errors import MohoneError
 from mohone.experiment.configuration import GROUPS, compose_plain
+from mohone.experiment.overrides import override
+from mohone.reporting.differences import BESIDE
 
 _MAKE = "python -m mohone.run"
 _NAMED = ("kge_model", "training", "netemb", "infusion", "recipe")  # In all results, also without choices.
-# Where things lie and what is shown changes no figure.
-_BESIDE = (CHOICES, "store_dir", "data_dir", "dataset.data_dir", "logger", "progress", "allocator")
-_PLAIN = re.compile(r"(?!(?:null|true|false|nan|inf)$)[A-Za-z_][\w./-]*|/[\w./-]+", re.IGNORECASE)
 
 
 def command_of(result: Plain) -> tuple[str, str]:
@@ -29,13 +25,13 @@ def command_of(result: Plain) -> tuple[str, str]:
     choices = {group: name for group, name in config.get(CHOICES, {}).items() if name is not None}
     if not choices:
         names = {"dataset": result["dataset"]["name"], **{key: result[key] for key in _NAMED}}
-        typed = [f"{key}={_written(name)}" for key, name in names.items() if name is not None]
+        typed = [override(key, name) for key, name in names.items() if name is not None]
         lacks = "An earlier version wrote this result: values that were typed besides may be missing."
         return _command([*typed, f"seed={result['seed']}"]), lacks
     try:
         return _command(_typed(choices, config)), ""
     except MohoneError:
-        typed = [f"{group}={_written(name)}" for group, name in choices.items()]
+        typed = [override(group, name) for group, name in choices.items()]
         lacks = "Its configuration cannot be composed here: it wants a `--config-dir`, or an older version."
         return _command([*typed, f"seed={result['seed']}"]), lacks
 
@@ -46,9 +42,9 @@ def _command(typed: list[str]) -> str:
 
 def _typed(choices: Plain, config: Plain) -> list[str]:
     """Choices that are not the usual ones, and values that the choices alone would not give."""
-    first = [f"{group}={_written(name)}" for group, name in choices.items() if name != _usual().get(group)]
+    first = [override(group, name) for group, name in choices.items() if name != _usual().get(group)]
     path = (config.get("dataset") or {}).get("path")
-    first += [f"dataset.path={_written(path)}"] if path is not None else []
+    first += [override("dataset.path", path)] if path is not None else []
     return [*first, *_differences(_composed(tuple(first)), config)]
 
 
@@ -56,14 +52,14 @@ def _differences(composed: Plain, wanted: Plain, prefix: str = "") -> Iterator[s
     """What is to be typed so that one configuration becomes the other, in all that figures depend on."""
     for key, value in wanted.items():
         name = f"{prefix}{key}"
-        if name in _BESIDE:
+        if name == CHOICES or name.startswith(BESIDE):
             continue
         if key not in composed:
-            yield f"+{name}={_written(value)}"
+            yield override(f"+{name}", value)
         elif isinstance(value, dict) and isinstance(composed[key], dict):
             yield from _differences(composed[key], value, f"{name}.")
         elif composed[key] != value:
-            yield f"{name}={_written(value)}"
+            yield override(name, value)
     yield from (f"~{prefix}{key}" for key in composed if key not in wanted)
 
 
@@ -75,20 +71,3 @@ def _composed(typed: tuple[str, ...]) -> Plain:
 def _usual() -> Plain:
     choices: Plain = _composed(())[CHOICES]
     return {group: choices.get(group) for group in (*GROUPS, "recipe")}
-
-
-def _written(value: Any) -> str:
-    r"""A value as Hydra reads it.
-
-    >>> print(_written([0, 0.2]), _written(None), _written("both"), _written("it's"), _written({"a": "1"}))
-    [0,0.2] null both 'it\'s' {a:'1'}
-    """
-    if isinstance(value, dict):
-        return "{" + ",".join(f"{key}:{_written(each)}" for key, each in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ",".join(map(_written, value)) + "]"
-    if not isinstance(value, str):
-        return json.dumps(value)
-    if _PLAIN.fullmatch(value):
-        return value
-    return "'" + value.replace("\\'", "\\\\'").replace("'", "\\'") + "'"

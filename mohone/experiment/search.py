@@ -21,6 +21,7 @@ from omegaconf import DictConfig, OmegaConf
 from mohone.core.config import CHOICES
 from mohone.core.errors import ConfigError, require_int
 from mohone.core.files import write_text
+from mohone.experiment.overrides import override
 from mohone.experiment.recipes import family_of
 
 if TYPE_CHECKING:
@@ -205,11 +206,7 @@ def _next(study: Study, distributions: dict[str, BaseDistribution], n_trials: in
 
 
 def _overrides(trial: FrozenTrial) -> Iterator[str]:
-    yield from (f"{key}={_as_typed(value)}" for key, value in trial.params.items())
-
-
-def _as_typed(value: Any) -> str:
-    return "null" if value is None else f"'{value}'" if isinstance(value, str) else str(value)
+    yield from (override(key, value) for key, value in trial.params.items())
 
 
 def _tell(study: Study, number: int, value: float) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 from mohone.core.config import CHOICES, Plain
 
 _MOST = 3
-# These change no figure:
-_BESIDE = (
+# Where things lie and what is shown changes no figure:
+BESIDE = (
     "store_dir",
     "data_dir",
     "dataset.data_dir",
@@ -35,7 +35,7 @@ def differences(there: Plain, here: Plain, changed: Sequence[str] = ()) -> str:
     """
     flat_there, flat_here = dict(_flat(there)), dict(_flat(here))
     keys = [key for key in {**flat_here, **flat_there} if flat_there.get(key) != flat_here.get(key)]
-    keys = [key for key in keys if not key.startswith(_BESIDE)]
+    keys = [key for key in keys if not key.startswith(BESIDE)]
     if not keys:
         return f"of the same settings, but {_data(changed) or 'its data or the program have changed'}"
     keys.sort(key=lambda key: key.count("."))

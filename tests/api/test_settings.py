@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mohone
-from mohone.api.settings import configure, override
+from mohone.api.settings import configure
 from mohone.core.errors import ConfigError
 from mohone.data import KnowledgeGraph
 from mohone.experiment.configuration import compose_plain
+from mohone.experiment.overrides import override
 
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
