@@ -21,7 +21,7 @@ from mohone.data.memory import named_triples
 from mohone.data.named_triples import encode_known
 from mohone.data.queries import ASKED
 from mohone.evaluation.best_answers import Answer, Wanted, best_answers
-from mohone.evaluation.classification import fit_classifier
+from mohone.evaluation.classification import Classifier, fit_classifier
 from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.evaluation.metrics import report
 from mohone.experiment.job import run_stages
@@ -31,7 +31,7 @@ from mohone.kge import KGEModel
 
 
 class Neighbor(NamedTuple):
-    """An entity near another: its name and how near, by cosine or minus the distance."""
+    """An entity near another: its name and how near: the cosine, or the distance."""
 
     name: str
     closeness: float
@@ -55,6 +55,7 @@ class Model(View):
     def __init__(self, job: TrainedJob, baseline: Model | None = None) -> None:
         super().__init__(job)
         self._baseline = baseline
+        self._classifiers: dict[int, Classifier] = {}  # By the seed of what they were fitted on.
 
     @property
     def is_infused(self) -> bool:
@@ -196,10 +197,10 @@ class Model(View):
             DataError: a name that is none.
         """
         asked = named_triples(triples)
-        drawn = draw_negatives(self.kg, "valid", typed=False, seed=seed)
-        verdicts = fit_classifier(self.module, self.kg, drawn).classify(
-            encode_known("`triples`", asked, self.kg)
-        )
+        if seed not in self._classifiers:
+            drawn = draw_negatives(self.kg, "valid", typed=False, seed=seed)
+            self._classifiers[seed] = fit_classifier(self.module, self.kg, drawn)
+        verdicts = self._classifiers[seed].classify(encode_known("`triples`", asked, self.kg))
         return [Verdict(*each) for each in zip(*(each.tolist() for each in verdicts), strict=True)]
 
     def save(self, folder: str | Path) -> None:

@@ -7,11 +7,9 @@ from typing import Any
 
 from mohone.core.errors import DataError
 from mohone.data.knowledge_graph import SPLITS, KnowledgeGraph, build_knowledge_graph
-from mohone.data.reading import TripleFile
+from mohone.data.reading import FIELDS, TripleFile
 from mohone.data.splitting import split_triples
 from mohone.data.triples import NamedTriple, NamedTriples
-
-_COLUMNS = ("head", "relation", "tail")
 
 
 def from_triples(
@@ -91,11 +89,11 @@ def _rows(triples: Any) -> Iterable[Sequence[object]]:
 
 
 def _frame_rows(frame: Any, names: list[str], labels: list[Any]) -> Iterable[Sequence[object]]:
-    if set(_COLUMNS) <= set(names):
-        labels = [labels[names.index(each)] for each in _COLUMNS]
+    if set(FIELDS) <= set(names):
+        labels = [labels[names.index(each)] for each in FIELDS]
     elif len(names) != 3:
         raise DataError(
-            f"a data frame must have the columns {', '.join(_COLUMNS)}, or three, but has {', '.join(names)}."
+            f"a data frame must have the columns {', '.join(FIELDS)}, or three, but has {', '.join(names)}."
         )
     return zip(*(frame[label].to_list() for label in labels), strict=True)
 

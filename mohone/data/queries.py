@@ -15,7 +15,6 @@ from mohone.data.reading import FIELDS
 
 ASKED = -1  # Stands for what is asked for in a triple of ids.
 ASKED_SIGNS = ("", "?")
-_PARTS = ("head", "relation", "tail")
 
 
 class QueryLines(NamedTuple):
@@ -32,7 +31,7 @@ def asked_part(triple: tuple[int, int, int]) -> str:
         >>> asked_part((3, ASKED, 4))
         'relation'
     """
-    return _PARTS[triple.index(ASKED)]
+    return FIELDS[triple.index(ASKED)]
 
 
 def read_queries(path: Path, kg: KnowledgeGraph, size: int = 4096) -> Iterator[QueryLines]:
@@ -86,7 +85,7 @@ def _query(path: Path, number: int, line: bytes, kg: KnowledgeGraph) -> tuple[in
     if ASKED - 1 in (head, relation, tail):
         unknown = (head, relation, tail).index(ASKED - 1)
         raise DataError(
-            f"{path}, line {number}: the {_PARTS[unknown]} must be a name of the data set, but "
+            f"{path}, line {number}: the {FIELDS[unknown]} must be a name of the data set, but "
             f"{fields[unknown]!r} is none."
         )
     return head, relation, tail

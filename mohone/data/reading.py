@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -134,27 +136,24 @@ def weight_of(text: str) -> np.float32:
 
 def first_line(path: Path) -> tuple[int, str]:
     """Number and text of the first line that is not blank; 1 and "" if there is none."""
-    number = 0
-    for block in line_blocks(path):
-        for line in block.split(b"\n")[:-1]:
-            number += 1
-            if line.removesuffix(b"\r").strip(b" "):
-                return number, line.removesuffix(b"\r").decode(errors="replace")
-    return 1, ""
+    number, line = next(_filled_lines(path), (1, b""))
+    return number, line.decode(errors="replace")
 
 
 def _line_of(path: Path, row: int) -> int:
     """The number of the line that holds a row, which blank ones do not."""
-    number = 0
     if path.suffix == ".parquet":
         return row + 1
-    for block in line_blocks(path):
-        for line in block.split(b"\n")[:-1]:
-            number += 1
-            row -= bool(line.removesuffix(b"\r").strip(b" "))
-            if row < 0:
-                return number
-    return number
+    return next(itertools.islice(_filled_lines(path), row, None))[0]
+
+
+def _filled_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Number and bytes of each line that is not blank, without its end."""
+    lines = (line for block in line_blocks(path) for line in block.split(b"\n")[:-1])
+    for number, line in enumerate(lines, 1):
+        text = line.removesuffix(b"\r")
+        if text.strip(b" "):
+            yield number, text
 
 
 def _decodable(block: bytes) -> int:

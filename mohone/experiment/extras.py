@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from mohone.core.config import Plain
@@ -36,17 +37,17 @@ def _extras(folder: Path, result: Plain, opened: bool) -> Extras:
     extras = Extras(command, lacks, _curves(result))
     if not opened:
         left_out = "Left out, since the page has those of enough other jobs: `--open N` asks for more."
-        return Extras(command, lacks, extras.curves, left_out=left_out)
+        return replace(extras, left_out=left_out)
     if not (result.get("config") or {}).get("store_dir"):
         left_out = "Left out: they want the job's own folder, but this is a copy of its result alone."
-        return Extras(command, lacks, extras.curves, left_out=left_out)
+        return replace(extras, left_out=left_out)
     from mohone.experiment.changes import changes_of  # Torch takes seconds, which copies need not.
 
     try:
         wins, losses = changes_of(folder, _MOST_CHANGES)
     except (MohoneError, OSError) as error:
-        return Extras(command, lacks, extras.curves, left_out=f"Left out: {error}")
-    return Extras(command, lacks, extras.curves, wins, losses)
+        return replace(extras, left_out=f"Left out: {error}")
+    return replace(extras, wins=wins, losses=losses)
 
 
 def _curves(result: Plain) -> dict[str, Steps]:

@@ -27,7 +27,7 @@ class BaselineStage(Stage):
     def config(self) -> Plain:
         """The model and its training, vectors to begin with, the user's callbacks; or what was given."""
         if self._whole is not None:
-            return {"kge_model": self.plan.config["kge_model"], "given": digest(self._whole)}
+            return {"kge_model": self.plan.config["kge_model"], "given": self._digest}
         config = {group: self.plan.config[group] for group in ("kge_model", "training", "trainer")}
         callbacks = {"callbacks": self.plan.config["callbacks"]} if self.plan.callbacks else {}
         network = {}
@@ -69,6 +69,12 @@ class BaselineStage(Stage):
         model = self.new_model()
         self.plan.given.put(model, self.kg)
         return model
+
+    @cached_property
+    def _digest(self) -> str:
+        """Of that model; keys ask for it many times."""
+        assert self._whole is not None
+        return digest(self._whole)
 
     def check(self) -> None:
         """Do vectors to begin with suit the model? Is there a network embedding, if its N(u) is asked for?"""

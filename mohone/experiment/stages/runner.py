@@ -61,7 +61,7 @@ class Runner:
         Raises:
             ConfigError, DataError: what cannot be.
         """
-        if any(not self._place(stage).is_dir() for stage in self.stages.values()):
+        if any(not self.plan.store.place(name, key).is_dir() for name, key in self.keys.items()):
             self.plan.store.check()
         for stage in self.stages.values():
             stage.check()
@@ -91,13 +91,11 @@ class Runner:
         place: dict[str, Any] = {"fingerprint": self.kg.fingerprint, "seed": self.plan.seed}
         return stage_key(stage.name, stage.config, parents=parents, **place)
 
-    def _place(self, stage: Stage) -> Path:
-        return self.plan.store.place(stage.name, self._key(stage))
-
     def _run(self, stage: Stage) -> Trained:
         key, name = self._key(stage), stage.name
-        if fault := stage.fault(self._place(stage)):
-            self._missing(name, self._place(stage), fault)
+        place = self.plan.store.place(name, key)
+        if fault := stage.fault(place):
+            self._missing(name, place, fault)
             self.plan.store.check()
             stage.check()
 
