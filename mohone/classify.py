@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mohone.core.errors import DataError, MohoneError, require_choice, require_int
-from mohone.core.terminal import prepare_terminal
+from mohone.core.errors import DataError, require_choice, require_int
+from mohone.core.terminal import exit_code, prepare_terminal
 from mohone.experiment.job_arguments import add_job_options, open_given
 
 if TYPE_CHECKING:
@@ -46,12 +46,7 @@ def main(arguments: list[str] | None = None) -> int:
     add_job_options(parser)
     given = parser.parse_args(arguments)
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
-    try:
-        _classify(given)
-    except (MohoneError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
+    return exit_code(lambda: _classify(given))
 
 
 def _classify(given: argparse.Namespace) -> None:

@@ -7,8 +7,8 @@ import logging
 import sys
 from pathlib import Path
 
-from mohone.core.errors import DataError, MohoneError
-from mohone.core.terminal import prepare_terminal
+from mohone.core.errors import DataError
+from mohone.core.terminal import exit_code, prepare_terminal
 from mohone.core.words import counted
 from mohone.experiment.job_arguments import add_job_options, open_given
 
@@ -30,12 +30,7 @@ def main(arguments: list[str] | None = None) -> int:
     add_job_options(parser)
     given = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(message)s")
-    try:
-        _export(given)
-    except (MohoneError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
+    return exit_code(lambda: _export(given))
 
 
 def _export(given: argparse.Namespace) -> None:

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from mohone.core.errors import DataError, MohoneError, require_choice
-from mohone.core.terminal import prepare_terminal, typed
+from mohone.core.errors import DataError, require_choice
+from mohone.core.terminal import exit_code, prepare_terminal, typed
 from mohone.evaluation.settings import ALL_SETTINGS
 from mohone.experiment.job_arguments import add_job_options, open_given
 from mohone.reporting.infusions import n_neighbors
@@ -92,21 +92,20 @@ def main(arguments: list[str] | None = None) -> int:
     prepare_terminal()
     given = _parser().parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(message)s")
-    try:
-        require_choice("--out", given.out.suffix, (".png", ".pdf", ".svg"))
-        figure = _draw(given)
-        if figure is None:
-            raise DataError(f"There must be results to draw, but {given.folder} has none for this figure.")
-        save_figure(figure, given.out)
-        if given.wandb:
-            from mohone.experiment.loggers import log_picture
+    return exit_code(lambda: _save(given))
 
-            log_picture(given.wandb, given.kind, figure, given.out.parent)
-    except (MohoneError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 1
+
+def _save(given: argparse.Namespace) -> None:
+    require_choice("--out", given.out.suffix, (".png", ".pdf", ".svg"))
+    figure = _draw(given)
+    if figure is None:
+        raise DataError(f"There must be results to draw, but {given.folder} has none for this figure.")
+    save_figure(figure, given.out)
+    if given.wandb:
+        from mohone.experiment.loggers import log_picture
+
+        log_picture(given.wandb, given.kind, figure, given.out.parent)
     print(given.out)
-    return 0
 
 
 if __name__ == "__main__":

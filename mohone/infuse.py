@@ -10,8 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from mohone.core.errors import MohoneError
-from mohone.core.terminal import prepare_terminal
+from mohone.core.terminal import exit_code, prepare_terminal
 
 _SETTINGS = "like dataset=folder dataset.path=DIR netemb=struct infusion.beta=0.2; kge_model=NAME for files"
 
@@ -36,14 +35,10 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_intermixed_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     try:
-        print(_infuse(given))
-    except (MohoneError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 1
+        return exit_code(lambda: print(_infuse(given)))
     except KeyboardInterrupt:
         print("Interrupted. The same command goes on.", file=sys.stderr)
         return 130
-    return 0
 
 
 def _infuse(given: argparse.Namespace) -> str:

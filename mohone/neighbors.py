@@ -8,8 +8,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from mohone.core.errors import MohoneError, require_int
-from mohone.core.terminal import prepare_terminal, typed
+from mohone.core.errors import require_int
+from mohone.core.terminal import exit_code, prepare_terminal, typed
 from mohone.experiment.job_arguments import add_job_options, open_given
 
 
@@ -25,14 +25,13 @@ def main(arguments: list[str] | None = None) -> int:
     add_job_options(parser)
     given = parser.parse_args(arguments)
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
-    try:
-        require_int("--top", given.top, 1)
-        for row in _rows(given):
-            print("\t".join(row))
-    except (MohoneError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
+    return exit_code(lambda: _show(given))
+
+
+def _show(given: argparse.Namespace) -> None:
+    require_int("--top", given.top, 1)
+    for row in _rows(given):
+        print("\t".join(row))
 
 
 def _rows(given: argparse.Namespace) -> list[Sequence[str]]:

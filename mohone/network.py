@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 from mohone.core.config import Plain
-from mohone.core.errors import ConfigError, MohoneError, require_choice, require_int
+from mohone.core.errors import ConfigError, require_choice, require_int
 from mohone.core.files import check_writable
-from mohone.core.terminal import prepare_terminal, typed
+from mohone.core.terminal import exit_code, prepare_terminal, typed
 from mohone.core.words import counted
 from mohone.experiment.configuration import LAST_SEED, compose_plain
 
@@ -39,12 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("settings", nargs="*", help="like netemb=node2vec netemb.p=0.5 dim=64 seed=1")
     given = parser.parse_intermixed_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(message)s")
-    try:
-        _export(given, compose_plain([_NO_DATASET, *given.settings]))
-    except (MohoneError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
+    return exit_code(lambda: _export(given, compose_plain([_NO_DATASET, *given.settings])))
 
 
 def _export(given: argparse.Namespace, config: Plain) -> None:

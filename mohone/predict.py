@@ -13,8 +13,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mohone.core.errors import ConfigError, DataError, MohoneError
-from mohone.core.terminal import prepare_terminal, typed
+from mohone.core.errors import ConfigError, DataError
+from mohone.core.terminal import exit_code, prepare_terminal, typed
 from mohone.core.words import counted
 from mohone.experiment.job_arguments import add_job_options, open_given
 
@@ -59,13 +59,7 @@ def main(arguments: list[str] | None = None) -> int:
     prepare_terminal()
     given = _parser().parse_args(arguments)
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
-    try:
-        _check(given)
-        _predict(given)
-    except (MohoneError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
+    return exit_code(lambda: _predict(given))
 
 
 def _check(given: argparse.Namespace) -> None:
@@ -87,6 +81,7 @@ def _check(given: argparse.Namespace) -> None:
 
 
 def _predict(given: argparse.Namespace) -> None:
+    _check(given)
     # Torch and Lightning take seconds: help and typos should not.
     from mohone.data.labels import read_labels
     from mohone.evaluation.best_answers import Wanted, best_answers

@@ -7,9 +7,9 @@ import logging
 import sys
 from pathlib import Path
 
-from mohone.core.errors import DataError, MohoneError, require_int
+from mohone.core.errors import DataError, require_int
 from mohone.core.files import write_text
-from mohone.core.terminal import prepare_terminal
+from mohone.core.terminal import exit_code, prepare_terminal
 from mohone.reporting.results import read_results
 
 
@@ -29,15 +29,14 @@ def main(arguments: list[str] | None = None) -> int:
     )
     given = parser.parse_args(arguments)
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
+    return exit_code(lambda: _show(given))
+
+
+def _show(given: argparse.Namespace) -> None:
+    require_int("--open", given.open, 0)
     out = given.out or given.folder / "page.html"
-    try:
-        require_int("--open", given.open, 0)
-        write_text(out, _page(given.folder, given.title or given.folder.resolve().name, given.open))
-    except (MohoneError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 1
+    write_text(out, _page(given.folder, given.title or given.folder.resolve().name, given.open))
     print(out)
-    return 0
 
 
 def _page(folder: Path, title: str, n_opened: int) -> str:

@@ -6,9 +6,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from mohone.core.errors import DataError, MohoneError, require_int
+from mohone.core.errors import DataError, require_int
 from mohone.core.files import making
-from mohone.core.terminal import prepare_terminal, typed
+from mohone.core.terminal import exit_code, prepare_terminal, typed
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -32,12 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
         help="the first line names the columns; if not said: if its words do, and stand nowhere else",
     )
     given = parser.parse_args(arguments)
-    try:
-        _split(given)
-    except (MohoneError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
+    return exit_code(lambda: _split(given))
 
 
 def _split(given: argparse.Namespace) -> None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import io
 import os
 import sys
+from collections.abc import Callable
 from typing import Any
+
+from mohone.core.errors import MohoneError
 
 
 def prepare_terminal() -> None:
@@ -18,6 +21,20 @@ def prepare_terminal() -> None:
             stream.reconfigure(errors="backslashreplace")
     if not isinstance(sys.stdout, _Patient):
         sys.stdout = _Patient(sys.stdout)
+
+
+def exit_code(work: Callable[[], object]) -> int:
+    """Do what a command is for; a fault that its user can mend is told in its sentence.
+
+    Returns:
+        0, or 1 for a fault.
+    """
+    try:
+        work()
+    except (MohoneError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
 
 
 def typed(text: str) -> str:

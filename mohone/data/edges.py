@@ -10,11 +10,12 @@ import torch
 from torch import Tensor
 
 from mohone.core.errors import DataError
+from mohone.core.words import counted
 from mohone.data.headers import names_columns
 from mohone.data.names import Codes, Names
 from mohone.data.ordering import sorted_numbers
 from mohone.data.parquet import count_columns
-from mohone.data.reading import FIELDS, count_fields, first_line, kind, numbers_of, read_table
+from mohone.data.reading import FIELDS, first_line, kind, numbers_of, read_table
 
 PAIR = ("one node", "other node")
 _WEIGHTED_PAIR = (*PAIR, "weight")
@@ -79,7 +80,7 @@ def _fields(path: Path, delimiter: str, weights: bool | None) -> tuple[str, ...]
     n = line.count(delimiter) + 1
     if line and n not in (len(PAIR), len(FIELDS)):
         raise DataError(
-            f"{path}, line {number}: found {count_fields(n)}, wanted {len(PAIR)} "
+            f"{path}, line {number}: found {counted(n, 'field')}, wanted {len(PAIR)} "
             f"({', '.join(PAIR)}) or {len(FIELDS)} ({', '.join(FIELDS)}, or two nodes and a weight), "
             f"{kind(delimiter)}; there are no lines of comment."
         )

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mohone.core.errors import ConfigError, DataError
+from mohone.core.words import counted
 from mohone.data.opening import line_blocks
 from mohone.data.parquet import read_parquet
 from mohone.data.triples import NamedTriple as NamedTriple
@@ -173,18 +174,12 @@ def _bad_place(block: bytes) -> int | None:
 def _fault(line: str, delimiter: str, names: tuple[str, ...]) -> str:
     fields = line.removesuffix("\r").split(delimiter)
     if len(fields) != len(names):
-        return (
-            f"found {count_fields(len(fields))}, wanted {len(names)} ({', '.join(names)}, {kind(delimiter)})."
-        )
+        wanted = f"{len(names)} ({', '.join(names)}, {kind(delimiter)})"
+        return f"found {counted(len(fields), 'field')}, wanted {wanted}."
     if all(fields):
         return "a name must not hold a tab, but one does."
     empty = names[[bool(field) for field in fields].index(False)]
     return f"the {empty} must be a name, but is empty."
-
-
-def count_fields(n: int) -> str:
-    """So many fields, in words."""
-    return f"{n} field" if n == 1 else f"{n} fields"
 
 
 def kind(delimiter: str) -> str:

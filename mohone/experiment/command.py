@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 
 from mohone.core.config import CHOICES, Plain
 from mohone.core.errors import MohoneError
@@ -12,6 +12,7 @@ from mohone.experiment.configuration import GROUPS, compose_plain
 from mohone.experiment.overrides import override
 from mohone.reporting.differences import BESIDE
 
+_override = partial(override, always=False)
 _MAKE = "python -m mohone.run"
 _NAMED = ("kge_model", "training", "netemb", "infusion", "recipe")  # In all results, also without choices.
 
@@ -25,13 +26,13 @@ def command_of(result: Plain) -> tuple[str, str]:
     choices = {group: name for group, name in config.get(CHOICES, {}).items() if name is not None}
     if not choices:
         names = {"dataset": result["dataset"]["name"], **{key: result[key] for key in _NAMED}}
-        typed = [override(key, name) for key, name in names.items() if name is not None]
+        typed = [_override(key, name) for key, name in names.items() if name is not None]
         lacks = "An earlier version wrote this result: values that were typed besides may be missing."
         return _command([*typed, f"seed={result['seed']}"]), lacks
     try:
         return _command(_typed(choices, config)), ""
     except MohoneError:
-        typed = [override(group, name) for group, name in choices.items()]
+        typed = [_override(group, name) for group, name in choices.items()]
         lacks = "Its configuration cannot be composed here: it wants a `--config-dir`, or an older version."
         return _command([*typed, f"seed={result['seed']}"]), lacks
 
@@ -42,9 +43,9 @@ def _command(typed: list[str]) -> str:
 
 def _typed(choices: Plain, config: Plain) -> list[str]:
     """Choices that are not the usual ones, and values that the choices alone would not give."""
-    first = [override(group, name) for group, name in choices.items() if name != _usual().get(group)]
+    first = [_override(group, name) for group, name in choices.items() if name != _usual().get(group)]
     path = (config.get("dataset") or {}).get("path")
-    first += [override("dataset.path", path)] if path is not None else []
+    first += [_override("dataset.path", path)] if path is not None else []
     return [*first, *_differences(_composed(tuple(first)), config)]
 
 
@@ -55,11 +56,11 @@ def _differences(composed: Plain, wanted: Plain, prefix: str = "") -> Iterator[s
         if name == CHOICES or name.startswith(BESIDE):
             continue
         if key not in composed:
-            yield override(f"+{name}", value)
+            yield _override(f"+{name}", value)
         elif isinstance(value, dict) and isinstance(composed[key], dict):
             yield from _differences(composed[key], value, f"{name}.")
         elif composed[key] != value:
-            yield override(name, value)
+            yield _override(name, value)
     yield from (f"~{prefix}{key}" for key in composed if key not in wanted)
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mohone.core.errors import DataError
-from mohone.data.reading import FIELDS, count_fields, kind
+from mohone.core.words import counted
+from mohone.data.reading import FIELDS, kind
 
 Triple = tuple[str, str, str]
 
@@ -38,7 +39,7 @@ def read_triples(path: Path, delimiter: str) -> tuple[list[Triple], int]:
             n_blank += 1
         elif len(fields) != 3:
             wanted = f"wanted 3 ({', '.join(FIELDS)}, {kind(delimiter)})"
-            raise DataError(f"{path}, line {number}: found {count_fields(len(fields))}, {wanted}.")
+            raise DataError(f"{path}, line {number}: found {counted(len(fields), 'field')}, {wanted}.")
         elif not all(fields):
             empty = FIELDS[[bool(field) for field in fields].index(False)]
             raise DataError(f"{path}, line {number}: the {empty} must be a name, but is empty.")
