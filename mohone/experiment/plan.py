@@ -11,6 +11,7 @@ from pytorch_lightning.callbacks import Callback
 
 from mohone.core.config import Plain, build, call
 from mohone.core.errors import ConfigError, require_choice
+from mohone.data import KnowledgeGraph
 from mohone.experiment.by_size import USUAL, Size, settle
 from mohone.experiment.configuration import check_keys
 from mohone.experiment.given import Given
@@ -18,7 +19,7 @@ from mohone.experiment.loggers import JobLogger
 from mohone.experiment.pretrained import Pretrained
 from mohone.experiment.store import StageStore
 from mohone.experiment.trainers import TrainerFactory
-from mohone.graph.network import WEIGHTINGS
+from mohone.graph.network import WEIGHTINGS, Network
 from mohone.infusion import Infusion
 from mohone.kge import KGEModel
 from mohone.netemb import NetworkEmbedding
@@ -74,6 +75,10 @@ class Plan:
         return (
             replace(make_plan(config, self.trainers.folder, self.dataset), by_size=chosen) if chosen else self
         )
+
+    def network(self, kg: KnowledgeGraph) -> Network:
+        """The entities of a data set as a network, of the training triples alone."""
+        return Network.from_triples(kg.train, kg.n_entities, self.weighting, kg.weights)
 
     def new_model(self, n_entities: int, n_relations: int) -> KGEModel:
         """A model with its first, random weights."""

@@ -52,6 +52,18 @@ def test_a_network_of_weights_wants_weights(umls: KnowledgeGraph, tmp_path: Path
     assert set(weighted.keys.values()).isdisjoint(Runner(plan, umls).keys.values())
 
 
+def test_a_baseline_beside_the_network_has_it_with_its_weights(umls: KnowledgeGraph, tmp_path: Path) -> None:
+    settings = ["network.weighting=weight", "training.objective.network_weight=0.1", "infusion=none"]
+    config = compose_plain([*settings, f"store_dir={tmp_path}", *TINY[:5]])
+    plan = make_plan(config, tmp_path)
+    tables = []
+    for weights in (torch.ones(len(umls.train)), torch.arange(1.0, len(umls.train) + 1)):
+        runner = Runner(plan, umls.weighted(weights))
+        assert torch.equal(plan.network(runner.kg).weight, runner.network.network.weight)  # type: ignore[arg-type]
+        tables.append(runner.read(runner.baseline).entity_vectors)
+    assert not torch.equal(*tables)
+
+
 def test_the_network_is_part_of_a_baseline_only_if_it_trains_it(umls: KnowledgeGraph, tmp_path: Path) -> None:
     def runner(*settings: str) -> Runner:
         config = compose_plain([*TINY[:5], f"store_dir={tmp_path}", "infusion=none", *settings])

@@ -13,7 +13,6 @@ from mohone.core.errors import ConfigError
 from mohone.experiment.given import digest
 from mohone.experiment.stages.base import Sources, Stage, Trained, load_weights, save_weights, train_model
 from mohone.experiment.store import stage_key
-from mohone.graph.network import Network
 from mohone.kge import KGEModel
 from mohone.training.network_loss import NetworkLoss
 
@@ -46,7 +45,7 @@ class BaselineStage(Stage):
         if not self._network_weight:
             return None
         assert self.plan.embedding is not None
-        network = Network.from_triples(self.kg.train, self.kg.n_entities, self.plan.weighting)
+        network = self.plan.network(self.kg)
         width = model.entity_vectors.shape[1]
         return NetworkLoss(
             self._network_weight, self.plan.embedding.neighborhood, network, width, self.plan.seed

@@ -34,8 +34,7 @@ class NetworkStage(Stage):
     @cached_property
     def network(self) -> Network:
         """The entities as a network, of the training triples alone."""
-        kg = self.kg
-        return Network.from_triples(kg.train, kg.n_entities, self.plan.weighting, kg.weights)
+        return self.plan.network(self.kg)
 
     def check(self) -> None:
         """Is the objective for this many entities, and has the network the weights it wants?"""
