@@ -68,5 +68,6 @@ def quiet_lightning() -> None:
         r"`LightningModule.configure_optimizers` returned `None`",
         r"Your `IterableDataset` has `__len__` defined",
         r"It is recommended to use `self.log\(.*, sync_dist=True\)`",
+        "Sparse invariant checks are implicitly disabled",  # Of the steps of torch's Adagrad by row.
     ):
         warnings.filterwarnings("ignore", message=message)

@@ -14,6 +14,7 @@ from torch.nn import functional as F
 from mohone.core.errors import require_bool, require_int
 
 _FEW = 8  # A gradient is sparse if the rows are fewer than an eighth of the table's.
+LARGE = 1 << 25  # Numbers of a table (128 MB) of which a step may only touch the rows that it uses.
 
 
 class Query(NamedTuple):
@@ -146,7 +147,8 @@ class KGEModel(nn.Module, ABC):
     def sparse_gradients(self, on: bool = True) -> Iterator[None]:
         """Let rows looked up in the block have sparse gradients, where they are few of a large table's.
 
-        Else each lookup makes one as large as the table. Optimisers want their sum: `make_gradients_dense`.
+        Else each lookup makes one as large as the table. Most optimisers want their sum, of tables that are
+        not large: `make_gradients_dense`.
         """
         self._set_sparse(on)
         try:
@@ -209,13 +211,30 @@ def lookup(table: Tensor, ids: Tensor | None, sparse: bool = False) -> Tensor:
     return F.embedding(ids, table, sparse=sparse)
 
 
-def make_gradients_dense(model: nn.Module) -> None:
-    """What the fused optimisers take: each gradient once, after all its parts are summed."""
+def is_large(table: Tensor) -> bool:
+    """Has the table so many numbers that no step of a training should pass over all of them?"""
+    return table.numel() > LARGE
+
+
+def make_gradients_dense(model: nn.Module, also_large: bool = True) -> None:
+    """What the fused optimisers take: each gradient once, after all its parts are summed.
+
+    Args:
+        also_large: also those of large tables?
+    """
     for table in model.parameters():
-        if table.grad is not None and table.grad.is_sparse:
+        if table.grad is not None and table.grad.is_sparse and (also_large or not is_large(table)):
             table.grad = table.grad.to_dense()
+
+
+def touched_rows(table: nn.Parameter) -> Tensor | None:
+    """The rows that the last step moved, where its gradient is sparse; None: all of them."""
+    if table.grad is None or not table.grad.is_sparse:
+        return None
+    rows: Tensor = table.grad._indices()[0].unique()
+    return rows
 
 
 def normal_table(n: int, width: int, std: float) -> nn.Parameter:
     """An `(n, width)` table of normal numbers, drawn from torch's global generator."""
-    return nn.Parameter(torch.randn(n, width) * std)
+    return nn.Parameter(torch.randn(n, width).mul_(std))  # In place: tables may fill half of the memory.

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from mohone.core.blocks import row_blocks
 from mohone.core.errors import require_bool, require_float
-from mohone.kge.base import KGEModel, Query, normal_table
+from mohone.kge.base import KGEModel, Query, normal_table, touched_rows
 
 _LEAST_SQUARE = 1e-6  # Smaller ones are rounding; a root of at least 1e-3 has a gradient that is no noise.
 
@@ -57,11 +57,16 @@ class TranslationModel(KGEModel):
 
     @torch.no_grad()
     def constrain(self) -> None:
-        """Shorten entity vectors to `max_norm`."""
+        """Shorten entity vectors to `max_norm`: those that the step moved, where that is known."""
         table = self.entity
-        if self.max_norm is not None and table.requires_grad:
-            lengths = table.norm(dim=1, keepdim=True)
-            table.mul_((self.max_norm / lengths.clamp(min=self.max_norm)).to(table.dtype))
+        if self.max_norm is None or not table.requires_grad:
+            return
+        rows = touched_rows(table)
+        moved = table if rows is None else table[rows]
+        lengths = moved.norm(dim=1, keepdim=True)
+        moved.mul_((self.max_norm / lengths.clamp(min=self.max_norm)).to(table.dtype))
+        if rows is not None:
+            table[rows] = moved
 
 
 def squared_distances(queries: Tensor, table: Tensor) -> Tensor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from pathlib import Path
 from typing import Any
 
 import pytorch_lightning as pl
@@ -11,6 +12,7 @@ import torch
 from pytorch_lightning.callbacks import Callback
 from torch import Tensor
 
+from mohone.core.files import replacing
 from mohone.training.data_module import TripleDataModule
 from mohone.training.module import VALID_MRR, KGEModule
 
@@ -28,15 +30,16 @@ class BestWeights(Callback):
     Args:
         patience: validations without a new best after which training stops.
         from_start: validate before the first step.
+        file: where the best weights are kept, if not in memory.
     """
 
-    def __init__(self, patience: int, from_start: bool = False) -> None:
-        self.patience, self.from_start = patience, from_start
+    def __init__(self, patience: int, from_start: bool = False, file: Path | None = None) -> None:
+        self.patience, self.from_start, self.file = patience, from_start, file
         self._state: dict[str, Tensor] = {}
         self._waited = 0
 
     def state_dict(self) -> dict[str, Any]:
-        """The best weights, and how long ago they were."""
+        """The best weights, unless they lie in a file of their own, and how long ago they were."""
         return {"weights": self._state, "waited": self._waited}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
@@ -65,16 +68,28 @@ class BestWeights(Callback):
 
     def on_fit_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:  # noqa: ARG002
         """Put the best weights back, also where an earlier part had trained all epochs and none is left."""
-        if isinstance(pl_module, KGEModule) and self._state:
+        if not isinstance(pl_module, KGEModule):
+            return
+        if self._state:
             pl_module.model.load_state_dict(self._state)
+        elif self.file is not None and self.file.exists():
+            pl_module.model.load_state_dict(torch.load(self.file, weights_only=True, mmap=True))
 
     def _consider(self, trainer: pl.Trainer, pl_module: KGEModule, score: float, epoch: int) -> None:
         if score > pl_module.best_mrr:
             pl_module.best_mrr, pl_module.best_epoch, self._waited = score, epoch, 0
-            self._state = {k: v.detach().clone() for k, v in pl_module.model.state_dict().items()}
+            self._keep(pl_module.model.state_dict())
         else:
             self._waited += 1
             trainer.should_stop = trainer.should_stop or self._waited >= self.patience
+
+    def _keep(self, weights: dict[str, Tensor]) -> None:
+        if self.file is None:
+            self._state = {name: table.detach().clone() for name, table in weights.items()}
+            return
+        # A training that is killed and goes on comes by the same epoch again, and writes the same.
+        with replacing(self.file) as part:
+            torch.save(weights, part)
 
 
 class EpochSeed(Callback):

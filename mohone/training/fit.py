@@ -13,6 +13,7 @@ from pytorch_lightning.callbacks import Callback
 from torch.multiprocessing.spawn import ProcessRaisedException
 
 from mohone.core.errors import TrainingError
+from mohone.kge.base import is_large
 from mohone.training.callbacks import BestWeights, EpochLines, EpochSeed
 from mohone.training.data_module import TripleDataModule
 from mohone.training.module import KGEModule
@@ -48,11 +49,12 @@ def fit(
         (epochs of an earlier run; 0: none), `seconds_before` (of that).
     """
     settings = module.settings.fit
-    best = BestWeights(settings.patience, from_start)
     stays = module.settings.is_constant
     done, seconds = progress_in(progress)
     start = progress if 0 < done <= settings.max_epochs else None
     longer = done > settings.max_epochs  # Another training's, which this one must not shorten.
+    best_file = _file_of_best(module, progress, ".shorter.best" if longer else ".best")
+    best = BestWeights(settings.patience, from_start, best_file)
     keep = [KeepProgress(progress, settings.validate_every, stays)] if progress and not longer else []
     trainer = make_trainer(
         stage,
@@ -69,6 +71,8 @@ def fit(
     _fit(trainer, module, data, start)
     if progress and not stays:
         progress.unlink(missing_ok=True)
+    if best_file and (longer or not stays):
+        best_file.unlink(missing_ok=True)
     if module.best_epoch < 0:
         raise TrainingError(f"The {stage} must be trained for an epoch at least, but no epoch ended.")
     log.info(
@@ -85,6 +89,13 @@ def fit(
         "resumed_after": done if start else 0,
         "seconds_before": seconds if start else 0.0,
     }
+
+
+def _file_of_best(module: KGEModule, progress: Path | None, suffix: str) -> Path | None:
+    """Where the best weights are kept while training goes on; None: in memory, where they fit well."""
+    if progress is None or not any(map(is_large, module.model.parameters())):
+        return None
+    return progress.with_suffix(suffix)
 
 
 def _how_it_ended(n_epochs: int, settings: Fit) -> str:

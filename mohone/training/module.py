@@ -13,7 +13,7 @@ from torch import Tensor
 
 from mohone.core.errors import ConfigError, TrainingError
 from mohone.evaluation.link_prediction import LinkPrediction
-from mohone.kge.base import KGEModel, make_gradients_dense
+from mohone.kge.base import KGEModel, is_large, make_gradients_dense
 from mohone.training.network_loss import NetworkLoss
 from mohone.training.settings import Training
 
@@ -79,8 +79,7 @@ class KGEModule(pl.LightningModule):
 
     def training_step(self, batch: Any, batch_idx: int) -> Tensor:  # noqa: ARG002
         """The objective's loss."""
-        # On a GPU, and between processes, dense ones are the quicker.
-        with self.model.sparse_gradients(self.device.type == "cpu" and self.trainer.world_size == 1):
+        with self.model.sparse_gradients(self._sparse):
             loss = self.settings.objective.loss(self.model, batch)
             if self.network_loss is not None:
                 loss = loss + self.network_loss(self.model)
@@ -88,9 +87,19 @@ class KGEModule(pl.LightningModule):
         self._n_batches += 1
         return loss
 
+    @property
+    def _sparse(self) -> bool:
+        """May gradients be sparse? On a GPU, and between processes, dense ones are quicker if not large."""
+        large = self._by_row and any(map(is_large, self.model.parameters()))
+        return self.trainer.world_size == 1 and (large or self.device.type == "cpu")
+
+    @property
+    def _by_row(self) -> bool:
+        return self.settings.by_row and self.trainer.world_size == 1
+
     def on_before_optimizer_step(self, optimizer: torch.optim.Optimizer) -> None:  # noqa: ARG002
-        """Make gradients dense."""
-        make_gradients_dense(self.model)
+        """Make gradients dense, unless the optimiser keeps to the rows that a large table's has."""
+        make_gradients_dense(self.model, also_large=not self._by_row)
 
     def validation_step(self, batch: Tensor, batch_idx: int) -> None:  # noqa: ARG002
         """Rank all validation triples, in `LinkPrediction`'s own order and chunks.

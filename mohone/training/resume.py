@@ -9,9 +9,27 @@ from typing import Any
 
 import pytorch_lightning as pl
 import torch
+from lightning_fabric.plugins.io import TorchCheckpointIO
 from pytorch_lightning.callbacks import Checkpoint
 
 _SECONDS_BETWEEN_FILES = 30.0
+
+
+class StreamedIO(TorchCheckpointIO):
+    """Writes and reads a training's state without a second copy of it in memory."""
+
+    def save_checkpoint(self, checkpoint: dict[str, Any], path: Any, storage_options: Any = None) -> None:
+        """Straight to the file, which the caller puts in its place."""
+        del storage_options
+        torch.save(checkpoint, path)
+
+    def load_checkpoint(
+        self, path: Any, map_location: Any = "cpu", weights_only: bool | None = True
+    ) -> dict[str, Any]:
+        """Mapped into memory, as data alone."""
+        del weights_only
+        state: dict[str, Any] = torch.load(path, map_location=map_location, weights_only=True, mmap=True)
+        return state
 
 
 class KeepProgress(Checkpoint):
@@ -26,6 +44,10 @@ class KeepProgress(Checkpoint):
     def __init__(self, path: Path, every: int, at_end: bool) -> None:
         self.path, self.every, self.at_end = path, every, at_end
         self._last = time.monotonic()
+
+    def setup(self, trainer: pl.Trainer, pl_module: pl.LightningModule, stage: str) -> None:  # noqa: ARG002
+        """Before an earlier state is read."""
+        trainer.strategy.checkpoint_io = StreamedIO()
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:  # noqa: ARG002
         """Called after the module's own, so that the epoch is in its history."""
@@ -52,7 +74,7 @@ def progress_in(path: Path | None) -> tuple[int, float]:
     if path is None or not path.exists():
         return 0, 0.0
     try:
-        state: dict[str, Any] = torch.load(path, weights_only=True, map_location="cpu")
+        state: dict[str, Any] = torch.load(path, weights_only=True, map_location="cpu", mmap=True)
         return int(state["epoch"]) + 1, float(state["state_dict"]["_extra_state"]["seconds"])
     except (OSError, RuntimeError, ValueError, KeyError, EOFError, pickle.UnpicklingError):
         return 0, 0.0

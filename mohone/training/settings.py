@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
@@ -14,10 +15,13 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from mohone.core.errors import ConfigError, require_float, require_int
+from mohone.kge.base import is_large
 from mohone.training.objective import Objective
 from mohone.training.schedules import linear_decay
 
+log = logging.getLogger(__name__)
 MakeScheduler = Callable[..., Any]
+_BY_ROW = (torch.optim.Adagrad, torch.optim.SGD)
 
 
 @dataclass(frozen=True)
@@ -88,11 +92,32 @@ class Training:
         """Does the learning rate stay, so that the first epochs are the same however long it is trained?"""
         return self.scheduler is None
 
+    @property
+    def by_row(self) -> bool:
+        """Does a step of the optimiser touch only the rows of a table that have a gradient?
+
+        torch's Adagrad and SGD do, whose zero gradients move nothing: what they make of a table is the same.
+        """
+        kind, keywords = self.optimizer.func, self.optimizer.keywords
+        plain = not any(keywords.get(key) for key in ("weight_decay", "momentum"))
+        return plain and isinstance(kind, type) and issubclass(kind, _BY_ROW)
+
     def new_optimizer(self, parameters: Iterable[Tensor], on_cpu: bool) -> Optimizer:
-        """The optimiser of these parameters; on a CPU the fused one, where there is one."""
+        """The optimiser of these parameters.
+
+        On a CPU the fused one, where there is one and no table is so large that only rows should be touched.
+        """
+        tables = list(parameters)
         takes = inspect.signature(self.optimizer.func).parameters
-        more = {"fused": True} if on_cpu and "fused" in takes else {}
-        return self.optimizer(parameters, **more)
+        large = max((table.numel() for table in tables if is_large(table)), default=0)
+        if large and not self.by_row:
+            log.warning(
+                "Each step moves all %s numbers of a table: only torch.optim.Adagrad and SGD, without weight "
+                "decay and momentum, keep to the rows of a batch (`training.optimizer`).",
+                f"{large:,}",
+            )
+        fused = on_cpu and "fused" in takes and not (large and self.by_row)
+        return self.optimizer(tables, **({"fused": True} if fused else {}))
 
     def new_scheduler(self, optimizer: Optimizer, n_steps: int) -> Any | None:
         """The schedule of `n_steps` steps; None if the learning rate stays."""

@@ -96,7 +96,7 @@ def _head_chance(kg: KnowledgeGraph, corruption: str) -> Tensor | None:
 
 
 class TripleBatches:
-    """One epoch of `TripleBatch`es, moved to the device at once, then sliced.
+    """One epoch of `TripleBatch`es, each laid out when it is wanted: no copy of all triples is made.
 
     Args:
         examples: what there is.
@@ -116,43 +116,39 @@ class TripleBatches:
         batch_size: int,
         share: Share,
     ) -> None:
-        self.examples = examples
-        place = torch.arange(len(order))
-        mine = place % share.world == share.rank
-        self.negatives = negatives.to(share.device)
-        self.batch_size, self.world, self.n = batch_size, share.world, len(order)
+        self.examples, self.batch_size, self.share = examples, batch_size, share
         self.n_sides = 1 if head_is_asked is not None else len(SIDES)
-        asked = torch.ones_like(mine) if head_is_asked is None else ~head_is_asked
-        self._tails = self._split(order, place, mine & asked, share)
-        self._heads = self._tails
-        if head_is_asked is not None:
-            self._heads = self._split(order, place, mine & head_is_asked, share)
-
-    def _split(
-        self, order: Tensor, place: Tensor, wanted: Tensor, share: Share
-    ) -> list[tuple[Tensor, Tensor | None]]:
-        """The triples of each batch that are wanted, and their weights."""
-        sizes = torch.bincount(place[wanted] // self.batch_size, minlength=len(self)).tolist()
-        mine, weights = order[wanted], self.examples.weights
-        triples = self.examples.triples[mine].to(share.device).split(sizes)
-        if weights is None:
-            return [(part, None) for part in triples]
-        return list(zip(triples, weights[mine].to(share.device).split(sizes), strict=True))
+        self.order, self.negatives = order.to(share.device), negatives.to(share.device)
+        self.head_is_asked = None if head_is_asked is None else head_is_asked.to(share.device)
+        self.triples = examples.triples.to(share.device)
+        self.weights = None if examples.weights is None else examples.weights.to(share.device)
 
     def __len__(self) -> int:
-        return -(-self.n // self.batch_size)
+        return -(-len(self.order) // self.batch_size)
 
     def __iter__(self) -> Iterator[TripleBatch]:
-        sides = zip(self._tails, self._heads, strict=True)
-        for i, ((tails, tail_weights), (heads, head_weights)) in enumerate(sides):
-            size = min(self.batch_size, self.n - i * self.batch_size)
-            yield TripleBatch(
-                tails,
-                heads,
-                self.negatives[i],
-                self.n_sides * size / self.world,
-                self.examples.known_answers(tails, "tail"),
-                self.examples.known_answers(heads, "head"),
-                tail_weights,
-                head_weights,
-            )
+        for i in range(len(self)):
+            start = i * self.batch_size
+            size = min(self.batch_size, len(self.order) - start)
+            # Of all processes' triples every `world`-th, counted through the epoch.
+            mine = slice(start + (self.share.rank - start) % self.share.world, start + size, self.share.world)
+            tails = heads = self.order[mine]
+            if self.head_is_asked is not None:
+                asked = self.head_is_asked[mine]
+                tails, heads = tails[~asked], heads[asked]
+            yield self._batch(tails, heads, self.negatives[i], self.n_sides * size / self.share.world)
+
+    def _batch(self, tails: Tensor, heads: Tensor, negatives: Tensor, n_examples: float) -> TripleBatch:
+        """The batch of these row numbers of the train split."""
+        known = self.examples.known_answers
+        asked_tails, asked_heads = self.triples[tails], self.triples[heads]
+        return TripleBatch(
+            asked_tails,
+            asked_heads,
+            negatives,
+            n_examples,
+            known(asked_tails, "tail"),
+            known(asked_heads, "head"),
+            None if self.weights is None else self.weights[tails],
+            None if self.weights is None else self.weights[heads],
+        )

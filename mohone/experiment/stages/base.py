@@ -169,5 +169,6 @@ def save_weights(model: nn.Module, folder: Path) -> None:
 
 def load_weights(model: KGEModel, trained: Trained, device: torch.device) -> KGEModel:
     """Read the weights into a model, on a device."""
-    model.load_state_dict(torch.load(trained.folder / WEIGHTS, weights_only=True, map_location="cpu"))
+    weights = torch.load(trained.folder / WEIGHTS, weights_only=True, map_location="cpu", mmap=True)
+    model.load_state_dict(weights)
     return model.to(device)
