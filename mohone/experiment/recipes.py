@@ -21,7 +21,7 @@ FAMILIES = {
     "small": ("umls", "kinships"),
     "benchmark": ("fb15k237", "wn18rr"),
 }
-_ELSE = {"default": "strong"}  # Where a recipe has none, that of another serves...
+_ELSE = {"default": "strong", "large": "default"}  # Where a recipe has none, that of another serves...
 _SHARED = ("model", "size")  # ... for these kinds.
 
 
