@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import ClassVar, NamedTuple
 
 import torch
@@ -13,6 +14,7 @@ from torch.nn import functional as F
 
 from mohone.core.errors import require_bool, require_int
 
+BlockScores = Callable[[Tensor], Tensor]  # Of candidates `(k,)`, in ascending order: `(batch, k)`.
 _FEW = 8  # A gradient is sparse if the rows are fewer than an eighth of the table's.
 
 
@@ -52,12 +54,14 @@ class KGEModel(nn.Module, ABC):
         relation_tables: names of the parameters of relations (the paper's W: what is re-trained).
         relation_block: so many examples of one relation a batch should keep together for the model to be
             quick; more than 1 where each relation of a batch costs a product of its own.
+        block_queries: so many queries at most `block_scores` should have at a time; None: any number.
         warming_up: is the model for now the simpler one that it grows from? Few models have one.
     """
 
     entity_tables: ClassVar[tuple[str, ...]] = ("entity",)
     relation_tables: ClassVar[tuple[str, ...]] = ("relation",)
     relation_block: int = 1
+    block_queries: int | None = None
 
     def __init__(self, n_entities: int, n_relations: int, dim: int, reciprocal: bool = False) -> None:
         super().__init__()
@@ -94,6 +98,10 @@ class KGEModel(nn.Module, ABC):
         Returns:
             `(batch, n_candidates)`.
         """
+
+    def block_scores(self, query: Query) -> BlockScores:
+        """What scores one block of candidates after the other for queries; a model may prepare that here."""
+        return partial(self.score_candidates, query)
 
     @abstractmethod
     def score_pairs(self, query: Query, candidates: Tensor) -> Tensor:
