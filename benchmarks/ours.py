@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from mohone.data import SIDES, FolderDataset, KnowledgeGraph, answer_column
-from mohone.evaluation.link_prediction import LinkPrediction
+from mohone.evaluation.chunks import chunks_of, queries_at_once
 from mohone.kge import (
     RESCAL,
     Analogy,
@@ -116,5 +116,6 @@ def plain_step(model: KGEModel, objective: Objective, optimizer: torch.optim.Opt
 
 def chunk_sizes(kg: KnowledgeGraph) -> list[int]:
     """How many queries are scored at a time when the test split is ranked."""
-    chunks = LinkPrediction(kg, "test", ("filtered",))._chunks(torch.device("cpu"))
+    cpu, queries = torch.device("cpu"), torch.arange(2 * len(kg.test))
+    chunks = chunks_of(kg.test, queries, queries_at_once(kg.n_entities, cpu), cpu, together=False)
     return [len(chunk.triples) for chunk in chunks]

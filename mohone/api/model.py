@@ -16,10 +16,10 @@ from mohone.api.view import View
 from mohone.core.config import CHOICES
 from mohone.core.errors import ConfigError, DataError, require_choice
 from mohone.data.corruption import draw_negatives
-from mohone.data.knowledge_graph import Vocabulary
 from mohone.data.memory import named_triples
 from mohone.data.named_triples import encode_known
 from mohone.data.queries import ASKED
+from mohone.data.vocabulary import Vocabulary
 from mohone.evaluation.best_answers import Answer, Wanted, best_answers
 from mohone.evaluation.classification import Classifier, fit_classifier
 from mohone.evaluation.link_prediction import LinkPrediction

@@ -34,7 +34,7 @@ class GroupIndex:
     @classmethod
     def from_pairs(cls, keys: Tensor, members: Tensor, n_ids: int) -> GroupIndex:
         """Group the pairs `(keys[i], members[i])`; repeated pairs count once."""
-        pairs = torch.unique(keys * n_ids + members)
+        pairs = sorted_unique(keys * n_ids + members)
         distinct, counts = torch.unique_consecutive(
             torch.div(pairs, n_ids, rounding_mode="floor"), return_counts=True
         )
@@ -99,6 +99,33 @@ def mask_of(ids: Tensor, n: int) -> Tensor:
     mask = torch.zeros(n, dtype=torch.bool)
     mask[ids.flatten()] = True
     return mask
+
+
+def sorted_unique(values: Tensor) -> Tensor:
+    """Each of the integers once, ascending: `(n,)` to `(n_distinct,)`; `values` may be overwritten.
+
+    Example:
+        >>> sorted_unique(torch.tensor([3, 1, 3]))
+        tensor([1, 3])
+    """
+    on_cpu = values.device.type == "cpu"
+    if on_cpu:
+        values.numpy().sort()  # In place, in a fifth of torch's time.
+    unique: Tensor = (torch.unique_consecutive if on_cpu else torch.unique)(values)
+    return unique
+
+
+def is_in(values: Tensor, ascending: Tensor) -> Tensor:
+    """`(n,)` of bool: is the value among these?
+
+    Example:
+        >>> is_in(torch.tensor([4, 1, 9]), torch.tensor([1, 3, 4]))
+        tensor([ True,  True, False])
+    """
+    if len(ascending) == 0:
+        return torch.zeros_like(values, dtype=torch.bool)
+    place = torch.searchsorted(ascending, values.contiguous()).clamp_(max=len(ascending) - 1)
+    return ascending[place] == values
 
 
 def expand_ranges(start: Tensor, counts: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:

@@ -23,8 +23,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from mohone.core.files import making
-from mohone.data.knowledge_graph import SPLITS, KnowledgeGraph, Vocabulary
+from mohone.data.knowledge_graph import SPLITS, KnowledgeGraph
 from mohone.data.load_report import LoadReport
+from mohone.data.vocabulary import Vocabulary
 
 log = logging.getLogger(__name__)
 FORMAT = 1  # Raise it when the same files would give another graph than before, or other arrays.

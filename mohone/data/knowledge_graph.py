@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -12,69 +11,16 @@ import torch
 from torch import Tensor
 
 from mohone.core.errors import DataError
-from mohone.data.index import GroupIndex, mask_of
+from mohone.data.index import GroupIndex, is_in, mask_of
 from mohone.data.load_report import LoadReport, report_loading
-from mohone.data.names import Names, decoded
+from mohone.data.names import Names
 from mohone.data.ordering import Order
 from mohone.data.reading import TripleFile
 from mohone.data.triples import NamedTriples
+from mohone.data.vocabulary import Vocabulary
 
 SPLITS = ("train", "valid", "test")
 SIDES = ("tail", "head")
-
-
-class Vocabulary:
-    """Names in sorted (code point) order and their ids, so that a file's line order changes nothing.
-
-    Example:
-        >>> Vocabulary(["b", "a", "B", "b"]).ids
-        {'B': 0, 'a': 1, 'b': 2}
-    """
-
-    def __init__(self, names: Iterable[str]) -> None:
-        self.names = tuple(sorted(set(names)))
-        self._n = len(self.names)
-        self._lines: bytes | None = None
-
-    @classmethod
-    def of_lines(cls, lines: bytes) -> Vocabulary:
-        """Names that are sorted and unique, one a line; they become text when somebody asks for them."""
-        vocabulary = cls.__new__(cls)
-        vocabulary._n, vocabulary._lines = lines.count(b"\n"), lines
-        return vocabulary
-
-    @property
-    def lines(self) -> bytes:
-        """The names, one a line."""
-        return "".join(f"{name}\n" for name in self.names).encode() if self._lines is None else self._lines
-
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        """Each name at its id."""
-        return decoded(self.lines)
-
-    @cached_property
-    def ids(self) -> dict[str, int]:
-        """Each name's id."""
-        return {name: i for i, name in enumerate(self.names)}
-
-    def __len__(self) -> int:
-        return self._n
-
-    def id_of(self, name: str) -> int:
-        """Its id.
-
-        Raises:
-            DataError: it is none of the names; those like it are told.
-        """
-        if name not in self.ids:
-            raise DataError(f"{name!r} must be a name of the data set, but is none{self.names_like(name)}.")
-        return self.ids[name]
-
-    def names_like(self, name: str) -> str:
-        """Up to three names that are nearly this one, for a message; empty: there are none."""
-        near = difflib.get_close_matches(name, self.names, n=3)
-        return f" (there is {', '.join(map(repr, near))})" if near else ""
 
 
 @dataclass(frozen=True, repr=False)
@@ -141,28 +87,45 @@ class KnowledgeGraph:
         """`(n_entities,)` of bool: is it in a training triple?"""
         return mask_of(self.train[:, [0, 2]], self.n_entities)
 
-    @cached_property
-    def linked(self) -> GroupIndex:
-        """The entities that a training triple links to each entity, by whatever relation, in either way."""
-        head, _, tail = self.train.T
-        both = torch.cat([head, tail]), torch.cat([tail, head])
-        return GroupIndex.from_pairs(*both, max(1, self.n_entities))
+    def linked(self, entities: Tensor) -> GroupIndex:
+        """The entities that a training triple links to each of these, by whatever relation, in either way."""
+        asked = mask_of(entities, self.n_entities)
+        head, tail = self.train[:, 0], self.train[:, 2]
+        keys, others = (
+            torch.cat([one[asked[head]], other[asked[tail]]]) for one, other in ((head, tail), (tail, head))
+        )
+        return GroupIndex.from_pairs(keys, others, max(1, self.n_entities))
 
     @cached_property
     def unseen_relations(self) -> frozenset[int]:
         """Those that no training triple has: of their types nothing is known."""
         return frozenset((~mask_of(self.train[:, 1], self.n_relations)).nonzero().flatten().tolist())
 
-    def answers(self, side: str, *splits: str) -> GroupIndex:
-        """The known answers on `side` of each query in these splits, by `query_keys`."""
-        triples = self.triples(*splits)
-        keys = query_keys(triples, side, self.n_relations)
-        return GroupIndex.from_pairs(keys, triples[:, answer_column(side)], max(1, self.n_entities))
+    def answers(self, side: str, *splits: str, of: Tensor | None = None) -> GroupIndex:
+        """The known answers on `side` of each query in these splits, by `query_keys`.
+
+        Args:
+            side: `tail` or `head`.
+            splits: whose triples are known.
+            of: `(n, 3)` triples whose queries are asked; None: those of all. Few need little memory.
+        """
+        parts = [getattr(self, split) for split in splits]
+        if of is not None:
+            known = 2 - answer_column(side)
+            asked, wanted = mask_of(of[:, known], self.n_entities), query_keys(of, side, self.n_relations)
+            parts = [part[asked[part[:, known]]] for part in parts]  # Quick, and leaves few.
+            parts = [part[is_in(query_keys(part, side, self.n_relations), wanted.unique())] for part in parts]
+        keys = torch.cat([query_keys(part, side, self.n_relations) for part in parts])
+        members = torch.cat([part[:, answer_column(side)] for part in parts])
+        return GroupIndex.from_pairs(keys, members, max(1, self.n_entities))
 
     def relation_candidates(self, side: str, *splits: str) -> GroupIndex:
         """The entities seen on `side` of each relation in these splits, by relation."""
-        triples = self.triples(*splits)
-        return GroupIndex.from_pairs(triples[:, 1], triples[:, answer_column(side)], self.n_entities)
+        relation, entity = (
+            torch.cat([getattr(self, split)[:, column] for split in splits])
+            for column in (1, answer_column(side))
+        )
+        return GroupIndex.from_pairs(relation, entity, self.n_entities)
 
 
 def answer_column(side: str) -> int:

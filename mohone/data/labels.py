@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from mohone.core.errors import DataError
-from mohone.data.knowledge_graph import Vocabulary
+from mohone.data.vocabulary import Vocabulary
 
 
 def read_labels(path: Path | None) -> dict[str, str]:

@@ -9,9 +9,10 @@ import torch
 from torch import Tensor
 
 from mohone.core.errors import ConfigError, DataError
-from mohone.data.knowledge_graph import SPLITS, Vocabulary
+from mohone.data.knowledge_graph import SPLITS
 from mohone.data.leaks import linked_otherwise, unordered_pairs
 from mohone.data.reading import NamedTriple
+from mohone.data.vocabulary import Vocabulary
 
 
 def split_triples(

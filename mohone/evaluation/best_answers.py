@@ -14,9 +14,10 @@ from mohone.data import GroupIndex, KnowledgeGraph
 from mohone.data.index import mask_of
 from mohone.data.knowledge_graph import SPLITS, answer_column, query_keys, splits_of
 from mohone.data.queries import ASKED
+from mohone.evaluation.chunks import queries_at_once
 from mohone.evaluation.known_answers import mask_known
-from mohone.evaluation.link_prediction import Scorer, queries_at_once, score_all
 from mohone.evaluation.ranks import rank_all
+from mohone.evaluation.scoring import Scorer, score_all
 from mohone.evaluation.triple_scores import score_relations
 from mohone.kge import KGEModel
 

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from mohone.core.errors import TrainingError
-from mohone.evaluation.link_prediction import queries_at_once
+from mohone.evaluation.chunks import queries_at_once
 from mohone.kge import KGEModel
 
 

@@ -11,8 +11,8 @@ from torch import Tensor
 from mohone.core.progress import progress_bar
 from mohone.data import SIDES, GroupIndex, KnowledgeGraph, answer_column, query_keys
 from mohone.evaluation.known_answers import mask_known
-from mohone.evaluation.link_prediction import score_all
 from mohone.evaluation.ranks import rank_all
+from mohone.evaluation.scoring import score_all
 from mohone.evidence.expert import Expert
 from mohone.evidence.mix import Lists
 from mohone.kge import KGEModel

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import ClassVar, NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from mohone.core.errors import require_bool, require_int
+from mohone.core.errors import ConfigError, require_bool, require_int
+from mohone.core.exchange import RowExchange
 
+BlockScores = Callable[[Tensor], Tensor]  # Of candidates `(k,)`, in ascending order: `(batch, k)`.
 _FEW = 8  # A gradient is sparse if the rows are fewer than an eighth of the table's.
 LARGE = 1 << 25  # Numbers of a table (128 MB) of which a step may only touch the rows that it uses.
 
@@ -53,12 +56,14 @@ class KGEModel(nn.Module, ABC):
         relation_tables: names of the parameters of relations (the paper's W: what is re-trained).
         relation_block: so many examples of one relation a batch should keep together for the model to be
             quick; more than 1 where each relation of a batch costs a product of its own.
+        block_queries: so many queries at most `block_scores` should have at a time; None: any number.
         warming_up: is the model for now the simpler one that it grows from? Few models have one.
     """
 
     entity_tables: ClassVar[tuple[str, ...]] = ("entity",)
     relation_tables: ClassVar[tuple[str, ...]] = ("relation",)
     relation_block: int = 1
+    block_queries: int | None = None
 
     def __init__(self, n_entities: int, n_relations: int, dim: int, reciprocal: bool = False) -> None:
         super().__init__()
@@ -69,6 +74,7 @@ class KGEModel(nn.Module, ABC):
         self.n_relation_rows = (2 if reciprocal else 1) * n_relations
         self.warming_up = False
         self._sparse = False
+        self._exchange: RowExchange | None = None
 
     @abstractmethod
     def tail_query(self, head: Tensor, relation: Tensor) -> Query:
@@ -95,6 +101,10 @@ class KGEModel(nn.Module, ABC):
         Returns:
             `(batch, n_candidates)`.
         """
+
+    def block_scores(self, query: Query) -> BlockScores:
+        """What scores one block of candidates after the other for queries; a model may prepare that here."""
+        return partial(self.score_candidates, query)
 
     @abstractmethod
     def score_pairs(self, query: Query, candidates: Tensor) -> Tensor:
@@ -140,8 +150,44 @@ class KGEModel(nn.Module, ABC):
         """Put the constraints of the model on its tables; called after each step."""
 
     def lookup(self, table: Tensor, ids: Tensor | None) -> Tensor:
-        """The rows `ids` of one of the model's tables: see `lookup`. Models look up by this method."""
-        return lookup(table, ids, self._sparse)
+        """The rows `ids` of one of the model's tables: see `lookup`. Models look up by this method.
+
+        Raises:
+            ConfigError: all rows of a table that lies in several processes.
+        """
+        if self._exchange is None or not any(table is mine for mine in self.entity_parameters().values()):
+            return lookup(table, ids, self._sparse)
+        if ids is None:
+            raise ConfigError(
+                "`trainer.shard_rows` must be false where all entities are scored, but is true."
+            )
+        return self._exchange.lookup(table, ids)
+
+    def shard(self, exchange: RowExchange) -> None:
+        """Keep only those rows of the tables of entities that this process holds; ask others for theirs."""
+        for name, table in self.entity_parameters().items():
+            self._put(name, nn.Parameter(exchange.own(table.data), table.requires_grad))
+        self._set_exchange(exchange)
+
+    def unshard(self, tables: Mapping[str, Tensor]) -> None:
+        """Take whole tables of entities, by name, in place of the rows that this process held."""
+        for name, table in tables.items():
+            self._put(name, nn.Parameter(table, self.get_parameter(name).requires_grad))
+        self._set_exchange(None)
+
+    @property
+    def exchange(self) -> RowExchange | None:
+        """By what rows of entities are had that other processes hold; None: the tables are whole."""
+        return self._exchange
+
+    def _put(self, name: str, table: nn.Parameter) -> None:
+        path, _, own = name.rpartition(".")
+        self.get_submodule(path).register_parameter(own, table)
+
+    def _set_exchange(self, exchange: RowExchange | None) -> None:
+        for part in self.modules():
+            if isinstance(part, KGEModel):
+                part._exchange = exchange
 
     @contextmanager
     def sparse_gradients(self, on: bool = True) -> Iterator[None]:

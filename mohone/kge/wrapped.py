@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from mohone.kge.base import KGEModel, Query
+from mohone.kge.base import BlockScores, KGEModel, Query
 
 
 class Wrapped(KGEModel):
@@ -17,7 +17,7 @@ class Wrapped(KGEModel):
     def __init__(self, inner: KGEModel) -> None:
         super().__init__(inner.n_entities, inner.n_relations, inner.dim, inner.reciprocal)
         self.inner = inner
-        self.relation_block = inner.relation_block
+        self.relation_block, self.block_queries = inner.relation_block, inner.block_queries
 
     def tail_query(self, head: Tensor, relation: Tensor) -> Query:
         """The inner model's: `(batch, width)`."""
@@ -30,6 +30,10 @@ class Wrapped(KGEModel):
     def score_candidates(self, query: Query, candidates: Tensor | None = None) -> Tensor:
         """The inner model's: `(batch, n_candidates)`."""
         return self.inner.score_candidates(query, candidates)
+
+    def block_scores(self, query: Query) -> BlockScores:
+        """The inner model's."""
+        return self.inner.block_scores(query)
 
     def score_pairs(self, query: Query, candidates: Tensor) -> Tensor:
         """The inner model's: `(batch,)`."""

@@ -12,7 +12,6 @@ import torch
 from pytorch_lightning.callbacks import Callback
 from torch import Tensor
 
-from mohone.core.files import replacing
 from mohone.training.data_module import TripleDataModule
 from mohone.training.module import VALID_MRR, KGEModule
 
@@ -73,23 +72,21 @@ class BestWeights(Callback):
         if self._state:
             pl_module.model.load_state_dict(self._state)
         elif self.file is not None and self.file.exists():
-            pl_module.model.load_state_dict(torch.load(self.file, weights_only=True, mmap=True))
+            pl_module.load_weights(self.file)
 
     def _consider(self, trainer: pl.Trainer, pl_module: KGEModule, score: float, epoch: int) -> None:
         if score > pl_module.best_mrr:
             pl_module.best_mrr, pl_module.best_epoch, self._waited = score, epoch, 0
-            self._keep(pl_module.model.state_dict())
+            self._keep(pl_module)
         else:
             self._waited += 1
             trainer.should_stop = trainer.should_stop or self._waited >= self.patience
 
-    def _keep(self, weights: dict[str, Tensor]) -> None:
+    def _keep(self, module: KGEModule) -> None:
         if self.file is None:
-            self._state = {name: table.detach().clone() for name, table in weights.items()}
-            return
-        # A training that is killed and goes on comes by the same epoch again, and writes the same.
-        with replacing(self.file) as part:
-            torch.save(weights, part)
+            self._state = {name: t.detach().clone() for name, t in module.model.state_dict().items()}
+        else:  # A training that is killed and goes on comes by the same epoch again, and writes the same.
+            module.save_weights(self.file)
 
 
 class EpochSeed(Callback):

@@ -10,14 +10,13 @@ from typing import Any
 
 import pytorch_lightning as pl
 from pytorch_lightning.callbacks import Callback
-from torch.multiprocessing.spawn import ProcessRaisedException
+from torch.multiprocessing.spawn import ProcessExitedException, ProcessRaisedException
 
 from mohone.core.errors import TrainingError
-from mohone.kge.base import is_large
 from mohone.training.callbacks import BestWeights, EpochLines, EpochSeed
 from mohone.training.data_module import TripleDataModule
 from mohone.training.module import KGEModule
-from mohone.training.resume import KeepProgress, progress_in
+from mohone.training.resume import KeepProgress, progress_in, remove
 from mohone.training.settings import Fit
 
 log = logging.getLogger(__name__)
@@ -67,12 +66,12 @@ def fit(
     if start:
         log.info("%s: going on after epoch %d, from %s", stage, done, start)
         module.seconds_before = seconds
-    module.started = time.perf_counter()
+    module.progress, module.started = progress, time.perf_counter()
     _fit(trainer, module, data, start)
     if progress and not stays:
-        progress.unlink(missing_ok=True)
+        remove(progress)
     if best_file and (longer or not stays):
-        best_file.unlink(missing_ok=True)
+        remove(best_file)
     if module.best_epoch < 0:
         raise TrainingError(f"The {stage} must be trained for an epoch at least, but no epoch ended.")
     log.info(
@@ -93,7 +92,7 @@ def fit(
 
 def _file_of_best(module: KGEModule, progress: Path | None, suffix: str) -> Path | None:
     """Where the best weights are kept while training goes on; None: in memory, where they fit well."""
-    if progress is None or not any(map(is_large, module.model.parameters())):
+    if progress is None or not module.is_large:
         return None
     return progress.with_suffix(suffix)
 
@@ -115,3 +114,8 @@ def _fit(trainer: pl.Trainer, module: KGEModule, data: TripleDataModule, start: 
         if kind.endswith(f".{TrainingError.__name__}"):
             raise TrainingError(sentence) from None
         raise
+    except ProcessExitedException as error:
+        raise TrainingError(
+            f"All processes of a training must live to its end, but one died ({error}): the same command "
+            "goes on from the last state that was kept."
+        ) from None

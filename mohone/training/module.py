@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytorch_lightning as pl
@@ -12,6 +13,7 @@ import torch
 from torch import Tensor
 
 from mohone.core.errors import ConfigError, TrainingError
+from mohone.core.files import replacing
 from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.kge.base import KGEModel, is_large, make_gradients_dense
 from mohone.training.network_loss import NetworkLoss
@@ -37,6 +39,7 @@ class KGEModule(pl.LightningModule):
         best_epoch, best_mrr: the epoch (from 1; 0: before training) and score of the best weights; with
             `history` they are part of the module's state, so that they come back from other processes.
         started, seconds_before: when this part of the training began, and how long earlier ones took.
+        progress: the file that the training's state is kept in; None: it is not.
     """
 
     def __init__(
@@ -57,6 +60,7 @@ class KGEModule(pl.LightningModule):
         self.valid_mrr: float | None = None
         self.best_epoch, self.best_mrr = -1, float("-inf")
         self.started, self.seconds_before = 0.0, 0.0
+        self.progress: Path | None = None
 
     def get_extra_state(self) -> dict[str, Any]:
         """What is known of the training."""
@@ -88,13 +92,19 @@ class KGEModule(pl.LightningModule):
         return loss
 
     @property
+    def is_large(self) -> bool:
+        """Has the model a table of which no step should touch all rows, and that should not lie twice?"""
+        return any(map(is_large, self.model.parameters()))
+
+    @property
     def _sparse(self) -> bool:
         """May gradients be sparse? On a GPU, and between processes, dense ones are quicker if not large."""
-        large = self._by_row and any(map(is_large, self.model.parameters()))
+        large = self._by_row and self.is_large
         return self.trainer.world_size == 1 and (large or self.device.type == "cpu")
 
     @property
     def _by_row(self) -> bool:
+        """Does the optimiser take the sparse gradients of large tables?"""
         return self.settings.by_row and self.trainer.world_size == 1
 
     def on_before_optimizer_step(self, optimizer: torch.optim.Optimizer) -> None:  # noqa: ARG002
@@ -135,6 +145,15 @@ class KGEModule(pl.LightningModule):
         self.log("train/loss", loss, rank_zero_only=True)
         self.history.append({"epoch": self.current_epoch + 1, "loss": loss, "valid_mrr": self.valid_mrr})
         self._loss_sum, self._n_batches, self.valid_mrr = 0.0, 0, None
+
+    def save_weights(self, path: Path) -> None:
+        """Write the model's weights aside and into place."""
+        with replacing(path) as part:
+            torch.save(self.model.state_dict(), part)
+
+    def load_weights(self, path: Path) -> None:
+        """Read what `save_weights` wrote."""
+        self.model.load_state_dict(torch.load(path, weights_only=True, mmap=True))
 
     def _mean_loss(self) -> float:
         mean = torch.as_tensor(self._loss_sum, device=self.device) / max(1, self._n_batches)

@@ -52,6 +52,11 @@ class NegativeSampling(Objective):
         self.in_batch = require_bool("training.in_batch", in_batch)
         self.filtered = require_bool("training.filtered", filtered)
 
+    @property
+    def asks_evenly(self) -> bool:
+        """It does, but not for the network's neighbourhoods."""
+        return not self.network_weight
+
     def examples(self, kg: KnowledgeGraph, relation_block: int = 1) -> TripleExamples:
         """The triples."""
         block = self.relation_block or relation_block

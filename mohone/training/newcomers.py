@@ -14,10 +14,10 @@ from torch import Tensor, nn
 
 from mohone.core.errors import DataError, require_choice, require_float, require_int
 from mohone.data import KnowledgeGraph
-from mohone.data.knowledge_graph import Vocabulary
 from mohone.data.named_triples import encode_known
 from mohone.data.ordering import fingerprint
 from mohone.data.reading import NamedTriple
+from mohone.data.vocabulary import Vocabulary
 from mohone.evidence.model import EvidenceModel
 from mohone.kge import KGEModel
 from mohone.training.objective import Objective, Share

@@ -98,6 +98,11 @@ class Objective(ABC):
             require_int("training.relation_block", relation_block, 1)
         self.relation_block = relation_block
 
+    @property
+    def asks_evenly(self) -> bool:
+        """Does a step look up rows equally often whatever its batch, as rows in other processes want it?"""
+        return False
+
     @abstractmethod
     def examples(self, kg: KnowledgeGraph, relation_block: int = 1) -> Examples:
         """The train split as this objective uses it.

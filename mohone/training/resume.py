@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import shutil
 import time
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import torch
 from lightning_fabric.plugins.io import TorchCheckpointIO
 from pytorch_lightning.callbacks import Checkpoint
 
+PARTS = ".parts"
 _SECONDS_BETWEEN_FILES = 30.0
 
 
@@ -43,6 +45,7 @@ class KeepProgress(Checkpoint):
 
     def __init__(self, path: Path, every: int, at_end: bool) -> None:
         self.path, self.every, self.at_end = path, every, at_end
+        self._pause = _SECONDS_BETWEEN_FILES  # Taken along to other processes.
         self._last = time.monotonic()
 
     def setup(self, trainer: pl.Trainer, pl_module: pl.LightningModule, stage: str) -> None:  # noqa: ARG002
@@ -55,7 +58,7 @@ class KeepProgress(Checkpoint):
         if n_epochs % self.every:
             return
         is_last = trainer.should_stop or n_epochs == trainer.max_epochs
-        is_due = not is_last and time.monotonic() - self._last >= _SECONDS_BETWEEN_FILES
+        is_due = not is_last and time.monotonic() - self._last >= self._pause
         if trainer.strategy.broadcast(is_due or (is_last and self.at_end)):
             self._write(trainer)
             self._last = time.monotonic()
@@ -67,6 +70,24 @@ class KeepProgress(Checkpoint):
         trainer.save_checkpoint(part)
         if trainer.is_global_zero:
             part.replace(self.path)
+            for older in sorted(self.path.parent.glob(f"{self.path.stem}-*{PARTS}"), key=_epoch_of)[:-1]:
+                remove(older)
+
+
+def parts_of(path: Path, epoch: int) -> Path:
+    """The folder of what lies in several processes of the state that is kept in `path` after an epoch."""
+    return path.with_name(f"{path.stem}-{epoch}{PARTS}")
+
+
+def _epoch_of(parts: Path) -> int:
+    return int(parts.stem.rpartition("-")[2])
+
+
+def remove(path: Path) -> None:
+    """Remove a state, and the folders of its parts, if they are there."""
+    shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    for parts in path.parent.glob(f"{path.stem}-*{PARTS}"):
+        shutil.rmtree(parts)
 
 
 def progress_in(path: Path | None) -> tuple[int, float]:

@@ -23,6 +23,7 @@ from mohone.training.data_module import TripleDataModule
 from mohone.training.fit import fit
 from mohone.training.module import VALID_MRR, KGEModule
 from mohone.training.network_loss import NetworkLoss
+from mohone.training.sharded import ShardedModule
 
 WEIGHTS = "model.pt"
 NOTES = "info.json"
@@ -150,11 +151,13 @@ def train_model(
     training: Training,
     validation: LinkPrediction,
     network_loss: NetworkLoss | None = None,
+    shard_rows: bool = False,
     **arguments: Any,
 ) -> Plain:
     """Fit a model, leave it with its best weights on the trainers' device; more arguments are `fit`'s."""
     plan = stage.plan
-    module = KGEModule(model, training, validation, network_loss=network_loss)
+    kind = ShardedModule if shard_rows else KGEModule
+    module = kind(model, training, validation, network_loss=network_loss)
     sizes = {"batch_size": training.fit.batch_size, "relation_block": model.relation_block}
     data = TripleDataModule(stage.kg, training.objective, seed=plan.seed, **sizes)
     notes = fit(module, data, plan.trainers, stage=stage.name, **arguments)

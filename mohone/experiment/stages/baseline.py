@@ -79,6 +79,7 @@ class BaselineStage(Stage):
         """Do vectors to begin with suit the model? Is there a network embedding, if its N(u) is asked for?"""
         if self._whole is not None:
             return
+        self._check_sharding()
         if self._network_weight and self.plan.embedding is None:
             raise ConfigError(
                 "`training.network_weight` must be 0 without a network embedding (`netemb`), but is "
@@ -86,6 +87,15 @@ class BaselineStage(Stage):
             )
         if self._given is not None:
             self.plan.pretrained.put(self._given, self.new_model())
+
+    def _check_sharding(self) -> None:
+        """Can the objective do with rows that lie in other processes?"""
+        if self.plan.trainers.shard_rows and not self.plan.training.objective.asks_evenly:
+            kind = type(self.plan.training.objective).__name__
+            raise ConfigError(
+                "`training` must be negative_sampling without `training.network_weight` where "
+                f"`trainer.shard_rows` is true, but is {kind}."
+            )
 
     def train(self, folder: Path, runner: Sources) -> Plain:
         """Train to the best validation score; a killed training goes on where its state was last kept."""
@@ -103,6 +113,7 @@ class BaselineStage(Stage):
                 self.plan.training,
                 runner.validation,
                 self._network_loss(model),
+                shard_rows=self.plan.trainers.shard_rows,
                 callbacks=self.plan.callbacks,
                 progress=file,
             )
