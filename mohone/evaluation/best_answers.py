@@ -14,6 +14,7 @@ from mohone.data import GroupIndex, KnowledgeGraph
 from mohone.data.index import mask_of
 from mohone.data.knowledge_graph import SPLITS, answer_column, query_keys, splits_of
 from mohone.data.queries import ASKED
+from mohone.evaluation.best_columns import best_columns
 from mohone.evaluation.chunks import queries_at_once
 from mohone.evaluation.known_answers import mask_known
 from mohone.evaluation.ranks import rank_all
@@ -184,32 +185,6 @@ def best_answers(
     names = (kg.relations if query[1] == ASKED else kg.entities).names
     found = zip(*(each[0].tolist() for each in best), strict=True)
     return [Answer(names[i], score, _split_name(split), i) for i, score, split in found if i >= 0]
-
-
-def best_columns(scores: Tensor, k: int) -> Tensor:
-    """The columns of the k highest scores of each row, highest first, equal ones in their order.
-
-    Args:
-        scores: `(n, n_columns)`.
-        k: fewer if there are fewer columns.
-
-    Returns:
-        `(n, k)`.
-
-    Example:
-        >>> best_columns(torch.tensor([[1.0, 2.0, 1.0, 1.0, 3.0]]), 4)
-        tensor([[4, 1, 0, 2]])
-    """
-    k = min(k, scores.shape[1])
-    values, columns = scores.topk(min(k + 1, scores.shape[1]), 1)
-    columns = columns[:, :k].sort(1).values
-    order = scores.gather(1, columns).sort(stable=True, dim=1, descending=True).indices
-    columns = columns.gather(1, order)
-    if values.shape[1] > k:
-        # Which of those that tie at the end `topk` takes, it does not say: sort those rows as a whole.
-        tied = (values[:, k] == values[:, k - 1]) & (values[:, k] > -torch.inf)
-        columns[tied] = scores[tied].sort(stable=True, dim=1, descending=True).indices[:, :k]
-    return columns
 
 
 @torch.no_grad()

@@ -14,7 +14,7 @@ from torch.nn import functional as F
 
 from mohone.core.errors import require_bool, require_int
 
-BlockScores = Callable[[Tensor], Tensor]  # Of candidates `(k,)`, in ascending order: `(batch, k)`.
+BlockScores = Callable[[Tensor], Tensor]  # Of candidates `(k,)`, in any order: `(batch, k)`.
 _FEW = 8  # A gradient is sparse if the rows are fewer than an eighth of the table's.
 
 
