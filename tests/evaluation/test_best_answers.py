@@ -66,8 +66,8 @@ def test_answers_are_those_of_a_loop(kg: KnowledgeGraph, known: bool, typed: boo
     queries = [[h, r, ASKED] for h in entities for r in relations]
     queries += [[ASKED, r, t] for r in relations for t in entities]
     queries += [[h, ASKED, t] for h in entities for t in entities]
-    for model in models(kg):
-        best = AnswerFinder(kg, wanted).find(model, torch.tensor(queries))
+    for model, block in product(models(kg), (None, 2)):
+        best = AnswerFinder(kg, wanted, block).find(model, torch.tensor(queries))
         for query, ids, splits in zip(queries, best.ids.tolist(), best.splits.tolist(), strict=True):
             names = ["train", "valid", "test", ""]
             found = [(i, names[s]) for i, s in zip(ids, splits, strict=True) if i >= 0]
