@@ -167,10 +167,11 @@ def test_it_is_ranked_block_by_block_as_at_once(
             assert apart.max() <= 1
 
 
-def test_lists_hold_the_best_candidates_and_their_values() -> None:
+@pytest.mark.parametrize("block", [None, 7])
+def test_lists_hold_the_best_candidates_and_their_values(block: int | None) -> None:
     kg = random_kg(0)
     model = a_model(kg)
-    lists, triples = collect(model.inner, [*model.experts], kg, 2.0, 10)
+    lists, triples = collect(model.inner, [*model.experts], kg, 2.0, 10, block=block)
     ranks = LinkPrediction(kg, "valid", ("filtered",)).ranks(model.inner)["filtered"].mean
     known = {tuple(triple) for triple in kg.triples("train", "valid").tolist()}
     seen = []
