@@ -167,7 +167,7 @@ def _table(given: argparse.Namespace, table: AnswerTable, queries: list[Triple])
 def _reasons(job: FinishedJob, query: Triple, answer: Answer) -> list[str]:
     """What spoke for an answer; of a test triple also how its rank changed."""
     from mohone.data.queries import asked_part
-    from mohone.evaluation.best_answers import filtered_rank
+    from mohone.evaluation.one_rank import filtered_rank
 
     side = asked_part(query)
     head, relation, tail = query

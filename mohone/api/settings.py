@@ -16,7 +16,7 @@ from mohone.experiment.overrides import override, written
 _GROUPS = (*GROUPS, "recipe", "experiment")
 _EVERYWHERE = ("seed", "store_dir", "sparse", "allocator", "progress", "trainer", "logger", "recipe")
 _OWN = {  # What each verb may set, besides what holds everywhere.
-    "kge_model": ("kge_model", "training", "pretrained", "given", "callbacks"),
+    "kge_model": ("kge_model", "training", "pretrained", "given", "evaluation", "callbacks"),
     "netemb": ("netemb", "network"),
     "infusion": ("infusion",),
 }

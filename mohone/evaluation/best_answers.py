@@ -14,10 +14,12 @@ from mohone.data import GroupIndex, KnowledgeGraph
 from mohone.data.index import mask_of
 from mohone.data.knowledge_graph import SPLITS, answer_column, query_keys, splits_of
 from mohone.data.queries import ASKED
-from mohone.evaluation.chunks import queries_at_once
-from mohone.evaluation.known_answers import mask_known
-from mohone.evaluation.ranks import rank_all
-from mohone.evaluation.scoring import Scorer, score_all
+from mohone.evaluation.best_columns import best_columns
+from mohone.evaluation.best_in_blocks import best_in_blocks
+from mohone.evaluation.chunks import block_size, queries_at_once
+from mohone.evaluation.filters import group_of
+from mohone.evaluation.known_answers import Pairs
+from mohone.evaluation.scoring import block_scorer, score_all
 from mohone.evaluation.triple_scores import score_relations
 from mohone.kge import KGEModel
 
@@ -79,10 +81,11 @@ class AnswerFinder:
     Args:
         kg: the data set.
         wanted: which answers.
+        block: entities scored at a time; None: all, up to a size of the graph.
     """
 
-    def __init__(self, kg: KnowledgeGraph, wanted: Wanted) -> None:
-        self.kg, self.wanted = kg, wanted
+    def __init__(self, kg: KnowledgeGraph, wanted: Wanted, block: int | None = None) -> None:
+        self.kg, self.wanted, self._block = kg, wanted, block
         self._known: dict[str, GroupIndex] = {}
         self._candidates: dict[str, GroupIndex] = {}
         self._unseen = mask_of(torch.tensor(sorted(kg.unseen_relations), dtype=torch.int64), kg.n_relations)
@@ -103,8 +106,13 @@ class AnswerFinder:
         for side, column in _COLUMNS.items():
             rows = (triples[:, column] == ASKED).nonzero().flatten()
             rows = rows[triples[rows, 1].argsort(stable=True)]  # A model with matrices uses each once.
-            for part in rows.split(queries_at_once(self.kg.n_entities, model.device)):
-                self._answer(model, side, triples[part], part, out)
+            blocks = None if side == "relation" else block_size(self.kg.n_entities, model.device, self._block)
+            if blocks is None:
+                for part in rows.split(queries_at_once(self.kg.n_entities, model.device)):
+                    self._answer(model, side, triples[part], part, out)
+            else:
+                for part in rows.split(min(blocks.queries, model.block_queries or blocks.queries)):
+                    self._answer_in_blocks(model, side, triples[part], part, out, blocks.entities)
         return out
 
     def _answer(self, model: KGEModel, side: str, triples: Tensor, rows: Tensor, out: Best) -> None:
@@ -115,7 +123,25 @@ class AnswerFinder:
             scores = score_all(model, side, triples.to(model.device)).cpu()
         left_out = self._left_out(side, triples, scores)
         columns = best_columns(scores.masked_fill_(left_out, -torch.inf), self.wanted.top)
-        values = scores.gather(1, columns)
+        self._write(side, triples, rows, out, columns, scores.gather(1, columns))
+
+    def _answer_in_blocks(
+        self, model: KGEModel, side: str, triples: Tensor, rows: Tensor, out: Best, width: int
+    ) -> None:
+        """The same, of entities scored some at a time."""
+        score = block_scorer(model, side, triples.to(model.device))
+        known = None if self.wanted.known else self.kg.answers(side, *SPLITS, of=triples)
+        types = None
+        if self.wanted.typed:
+            types = group_of(self._of_type(side), triples[:, 1], self.kg.unseen_relations)
+        entities = torch.arange(self.kg.n_entities, device=model.device)
+        left_out = self._pairs_left_out(side, triples, known)
+        best = best_in_blocks(score, left_out, types, entities, self.wanted.top, width)
+        self._write(side, triples, rows, out, best.ids, best.values)
+
+    def _write(
+        self, side: str, triples: Tensor, rows: Tensor, out: Best, columns: Tensor, values: Tensor
+    ) -> None:
         ids = columns.masked_fill(values == -torch.inf, -1)
         k = columns.shape[1]
         out.ids[rows, :k], out.scores[rows, :k] = ids, values
@@ -130,15 +156,21 @@ class AnswerFinder:
         out = torch.zeros_like(scores, dtype=torch.bool)
         if self.wanted.typed:
             out |= ~self._typed(side, triples, out)
-        if not self.wanted.known:
-            if side not in self._known:
-                self._known[side] = _known_answers(self.kg, side)
-            out[self._known[side].lookup(_keys(self.kg, side, triples))] = True
-        if side != "relation" and self.wanted.own is not True:
-            barred = ~self._with_loops[triples[:, 1]] if self.wanted.own is None else slice(None)
-            own = triples[:, 2 - answer_column(side)]
-            out[torch.arange(len(own))[barred], own[barred]] = True
+        if not self.wanted.known and side not in self._known:
+            self._known[side] = _known_answers(self.kg, side)
+        out[self._pairs_left_out(side, triples, self._known.get(side))] = True
         return out
+
+    def _pairs_left_out(self, side: str, triples: Tensor, known: GroupIndex | None) -> Pairs:
+        """The known answers, and perhaps the known entities: rows and columns."""
+        rows, columns = triples.new_empty(2, 0)
+        if known is not None:
+            rows, columns = known.lookup(_keys(self.kg, side, triples))
+        if side != "relation" and self.wanted.own is not True:
+            own, every = triples[:, 2 - answer_column(side)], torch.arange(len(triples))
+            barred = slice(None) if self.wanted.own is False else ~self._with_loops[triples[:, 1]]
+            rows, columns = torch.cat([rows, every[barred]]), torch.cat([columns, own[barred]])
+        return rows, columns
 
     @cached_property
     def _with_loops(self) -> Tensor:
@@ -184,49 +216,6 @@ def best_answers(
     names = (kg.relations if query[1] == ASKED else kg.entities).names
     found = zip(*(each[0].tolist() for each in best), strict=True)
     return [Answer(names[i], score, _split_name(split), i) for i, score, split in found if i >= 0]
-
-
-def best_columns(scores: Tensor, k: int) -> Tensor:
-    """The columns of the k highest scores of each row, highest first, equal ones in their order.
-
-    Args:
-        scores: `(n, n_columns)`.
-        k: fewer if there are fewer columns.
-
-    Returns:
-        `(n, k)`.
-
-    Example:
-        >>> best_columns(torch.tensor([[1.0, 2.0, 1.0, 1.0, 3.0]]), 4)
-        tensor([[4, 1, 0, 2]])
-    """
-    k = min(k, scores.shape[1])
-    values, columns = scores.topk(min(k + 1, scores.shape[1]), 1)
-    columns = columns[:, :k].sort(1).values
-    order = scores.gather(1, columns).sort(stable=True, dim=1, descending=True).indices
-    columns = columns.gather(1, order)
-    if values.shape[1] > k:
-        # Which of those that tie at the end `topk` takes, it does not say: sort those rows as a whole.
-        tied = (values[:, k] == values[:, k - 1]) & (values[:, k] > -torch.inf)
-        columns[tied] = scores[tied].sort(stable=True, dim=1, descending=True).indices[:, :k]
-    return columns
-
-
-@torch.no_grad()
-def filtered_rank(model: Scorer, kg: KnowledgeGraph, side: str, triple: tuple[int, int, int]) -> float:
-    """The rank of a triple's answer among all entities but the other known answers, of all splits.
-
-    Args:
-        model: what gives the scores.
-        kg: the data set.
-        side: `tail` or `head`, what is asked for.
-        triple: ids of head, relation, tail.
-    """
-    asked = torch.tensor([triple])
-    scores = score_all(model, side, asked.to(getattr(model, "device", "cpu"))).cpu()
-    known = kg.answers(side, *SPLITS).lookup(query_keys(asked, side, kg.n_relations))
-    masked = mask_known(scores, asked[:, answer_column(side)], known)
-    return float(rank_all(masked).mean)
 
 
 def _split_name(number: int) -> str:

@@ -117,17 +117,17 @@ class Filters:
             )
         unseen = self.kg.unseen_relations
         types = {
-            setting: _group(index, asked[:, 1], unseen)
+            setting: group_of(index, asked[:, 1], unseen)
             for (setting, of), index in self.candidates.items()
             if of == side
         }
         linked = None
         if UNLINKED in self._settings:
-            linked = _group(self.linked, asked[:, 2 - answer_column(side)], frozenset())
+            linked = group_of(self.linked, asked[:, 2 - answer_column(side)], frozenset())
         return Asked(asked, answers, rows, left_out, types, linked)
 
 
-def _group(index: GroupIndex, keys: Tensor, without: frozenset[int]) -> Group:
+def group_of(index: GroupIndex, keys: Tensor, without: frozenset[int]) -> Group:
     """The members of each query's key; all entities for the keys `without` any."""
     distinct, of_query = torch.unique(keys, return_inverse=True)
     spans = [None if key in without else index.span(key) for key in distinct.tolist()]

@@ -7,7 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from mohone.data import KnowledgeGraph
+from mohone.data import KnowledgeGraph, query_keys
+from mohone.data.index import sorted_unique
 from mohone.evaluation.ranks import Ranks
 from mohone.graph.distances import distances
 from mohone.graph.network import Network
@@ -47,9 +48,8 @@ def relation_categories(kg: KnowledgeGraph) -> list[str]:
     """
     many = {}
     for side in ("head", "tail"):
-        index = kg.answers(side, "train")
-        relation = index.keys % kg.n_relations
-        queries = torch.bincount(relation, minlength=kg.n_relations)
+        asked = sorted_unique(query_keys(kg.train, side, kg.n_relations))
+        queries = torch.bincount(asked % kg.n_relations, minlength=kg.n_relations)
         triples = torch.bincount(kg.train[:, 1], minlength=kg.n_relations)
         many[side] = triples >= _MANY * queries.clamp(min=1)
     return [

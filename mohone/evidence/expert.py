@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import torch
@@ -10,9 +11,11 @@ from torch import Tensor, nn
 
 from mohone.core.parallel import Array
 from mohone.evidence.facts import Facts
-from mohone.evidence.found import Found, add_found, look_up
+from mohone.evidence.found import Found, add_block, add_found, ascending, look_up
 from mohone.evidence.neighbors import Neighbors
 from mohone.evidence.reasons import Reason
+
+BlockAdder = Callable[[Tensor, Tensor], None]
 
 
 class Expert(nn.Module, ABC):
@@ -71,6 +74,19 @@ class Expert(nn.Module, ABC):
             weights: `(batch, n_values)` float32.
         """
 
+    def block_adder(self, known: Tensor, relation: Tensor, weights: Tensor) -> BlockAdder:
+        """What `add_to` does, for one block of candidates after the other; what is found is found now.
+
+        Returns:
+            of scores `(batch, k)`, which are added to, and candidates `(k,)`.
+        """
+
+        def add(scores: Tensor, candidates: Tensor) -> None:
+            values = self.at(known, relation, candidates.expand(len(known), -1))
+            scores += (values * weights[:, None]).sum(2)
+
+        return add
+
     @abstractmethod
     def at(self, known: Tensor, relation: Tensor, candidates: Tensor) -> Tensor:
         """The values of candidates `(batch, k)`: `(batch, k, n_values)` float32."""
@@ -102,6 +118,12 @@ class SparseExpert(Expert):
     def add_to(self, scores: Tensor, known: Tensor, relation: Tensor, weights: Tensor) -> None:
         """Add the weighted values of those it finds."""
         add_found(self.found(known.numpy(), relation.numpy()), weights.numpy(), scores.numpy())
+
+    def block_adder(self, known: Tensor, relation: Tensor, weights: Tensor) -> BlockAdder:
+        """Of those it finds, once."""
+        found = ascending(self.found(known.numpy(), relation.numpy()))
+        own = weights.numpy()
+        return lambda scores, candidates: add_block(found, own, candidates.numpy(), scores.numpy())
 
     def at(self, known: Tensor, relation: Tensor, candidates: Tensor) -> Tensor:
         """The values of candidates."""

@@ -55,6 +55,33 @@ def add_found(found: Found, weights: Array, scores: Array) -> None:
     in_chunks(lambda start, stop: _add(found, weights, start, stop, scores), len(scores), least=_LEAST)
 
 
+def ascending(found: Found) -> Found:
+    """The same with each query's entities in ascending order."""
+    if not _is_ascending(found):
+        order = np.lexsort(
+            (found.entities, np.repeat(np.arange(len(found.starts) - 1), np.diff(found.starts)))
+        )
+        found = found._replace(entities=found.entities[order], values=found.values[order])
+    return found
+
+
+def add_block(found: Found, weights: Array, candidates: Array, scores: Array) -> None:
+    """Add `weights * values` of candidates to their scores, in place.
+
+    Args:
+        found: ascending.
+        weights: `(batch, n_values)`.
+        candidates: `(k,)`, quickest where each is the one before plus 1.
+        scores: `(batch, k)`.
+    """
+    is_range = bool((candidates == candidates[0] + np.arange(len(candidates))).all())
+    in_chunks(
+        lambda start, stop: _add_block(found, weights, candidates, is_range, start, stop, scores),
+        len(scores),
+        least=_LEAST,
+    )
+
+
 def look_up(found: Found, candidates: Array, n_entities: int) -> Array:
     """The values of candidates `(batch, k)`: `(batch, k, n_values)` float32."""
     out = np.zeros((*candidates.shape, found.values.shape[1]), np.float32)
@@ -102,3 +129,39 @@ def _look_up(found: Found, candidates: Array, n_entities: int, start: int, stop:
                 out[i, j] = found.values[at]
         for at in range(found.starts[i], found.starts[i + 1]):
             place[found.entities[at]] = -1
+
+
+@njit(cache=True, nogil=True)
+def _is_ascending(found: Found) -> Any:
+    for i in range(len(found.starts) - 1):
+        for at in range(found.starts[i] + 1, found.starts[i + 1]):
+            if found.entities[at] < found.entities[at - 1]:
+                return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _add_block(
+    found: Found, weights: Array, candidates: Array, is_range: bool, start: int, stop: int, scores: Array
+) -> None:
+    n_values = weights.shape[1]
+    for i in range(start, stop):
+        first = found.starts[i]
+        own = found.entities[first : found.starts[i + 1]]
+        if is_range:
+            for at in range(np.searchsorted(own, candidates[0]), len(own)):
+                j = own[at] - candidates[0]
+                if j >= len(candidates):
+                    break
+                total = np.float32(0.0)
+                for k in range(n_values):
+                    total += weights[i, k] * found.values[first + at, k]
+                scores[i, j] += total
+            continue
+        for j in range(len(candidates)):
+            at = np.searchsorted(own, candidates[j])
+            if at < len(own) and own[at] == candidates[j]:
+                total = np.float32(0.0)
+                for k in range(n_values):
+                    total += weights[i, k] * found.values[first + at, k]
+                scores[i, j] += total

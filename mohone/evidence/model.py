@@ -4,54 +4,24 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from mohone.data import SIDES
+from mohone.evaluation.best_columns import BestSoFar
+from mohone.evidence.directed import directed_blocks, directed_scores
 from mohone.evidence.expert import Expert
+from mohone.evidence.explanation import MODEL, Explanation, Share
 from mohone.evidence.facts import Facts
-from mohone.evidence.reasons import Reason
+from mohone.evidence.reranking import BLOCK, dense_values, reranking, sinking
 from mohone.kge import KGEModel, Query, Wrapped
+from mohone.kge.base import BlockScores
 
-MODEL = "model"  # What a model's own score is called among the values.
 MOST_ENTITIES = 50_000
+_BLOCK_QUERIES = 32  # Of popular relations an expert finds millions of entities for each.
 _PART = "weights_of_"
-
-
-class Share(NamedTuple):
-    """What one value adds to a score: `weight * value`.
-
-    Attributes:
-        expert: the name of who gives it; `MODEL` of the model itself.
-        name: of the value, of which an expert may have several.
-        value, weight: whose product it is.
-    """
-
-    expert: str
-    name: str
-    value: float
-    weight: float
-
-    @property
-    def contribution(self) -> float:
-        """The product."""
-        return self.value * self.weight
-
-
-class Explanation(NamedTuple):
-    """Why an answer has its score: the shares sum to it.
-
-    Attributes:
-        score: of the answer.
-        shares: of the model (first) and of each expert's values.
-        reasons: of each expert, by its name, the strongest first.
-    """
-
-    score: float
-    shares: tuple[Share, ...]
-    reasons: dict[str, list[Reason]]
 
 
 class EvidenceModel(Wrapped):
@@ -84,6 +54,7 @@ class EvidenceModel(Wrapped):
         n_reranked: int = 1000,
     ) -> None:
         super().__init__(inner)
+        self.block_queries = _BLOCK_QUERIES
         self.experts = nn.ModuleList(experts)
         self.inverse_temperature = inverse_temperature
         self.most_entities, self.n_reranked = most_entities, n_reranked
@@ -140,15 +111,46 @@ class EvidenceModel(Wrapped):
     def score_candidates(self, query: Query, candidates: Tensor | None = None) -> Tensor:
         """`(batch, n_candidates)`; all are scored where some are asked for."""
         known, relation = query.entity, query.relation
-        scores = self.weights[relation, :1] * self.inverse_temperature * self._inner(known, relation)
+        scores = (
+            self.weights[relation, :1]
+            * self.inverse_temperature
+            * directed_scores(self.inner, known, relation)
+        )
         weights = self._expert_weights(relation)
-        dense = [(expert, own) for expert, own in weights if expert.dense]
+        reranked = [(expert, own) for expert, own in weights if expert.dense and self._is_large]
         for expert, own in weights:
-            if not expert.dense or self.n_entities <= self.most_entities:
+            if not (expert.dense and self._is_large):
                 expert.add_to(scores, known, relation, own)
-        if dense and self.n_entities > self.most_entities:
-            self._rerank(scores, known, relation, dense)
+        if reranked:
+            self._rerank(scores, known, relation, reranked)
         return scores if candidates is None else scores[:, candidates]
+
+    @torch.no_grad()
+    def block_scores(self, query: Query) -> BlockScores:
+        """As `score_candidates` scores them: beyond `most_entities` all are scored once before."""
+        known, relation = query.entity, query.relation
+        weights = self._expert_weights(relation)
+        reranked = [(expert, own) for expert, own in weights if expert.dense and self._is_large]
+        adders = [
+            expert.block_adder(known, relation, own)
+            for expert, own in weights
+            if not (expert.dense and self._is_large)
+        ]
+        inner = directed_blocks(self.inner, known, relation)
+        scale = self.weights[relation, :1] * self.inverse_temperature
+
+        @torch.no_grad()
+        def first_scores(candidates: Tensor) -> Tensor:
+            scores = (scale * inner(candidates)).contiguous()
+            for add in adders:
+                add(scores, candidates)
+            return scores
+
+        if not reranked:
+            return first_scores
+        best = self._best(first_scores, len(known))
+        values = best.values + dense_values(reranked, known, relation, best.ids)
+        return reranking(first_scores, best, values)
 
     @torch.no_grad()
     def score_pairs(self, query: Query, candidates: Tensor) -> Tensor:
@@ -180,7 +182,7 @@ class EvidenceModel(Wrapped):
         Returns:
             `(batch, k, 1 + n_values)` float32.
         """
-        own = self._inner(known, relation).gather(1, candidates) * self.inverse_temperature
+        own = directed_scores(self.inner, known, relation).gather(1, candidates) * self.inverse_temperature
         parts = [expert.at(known, relation, candidates) for expert in self._experts]
         return torch.cat([own[:, :, None], *parts], 2)
 
@@ -208,26 +210,22 @@ class EvidenceModel(Wrapped):
         pairs = zip(self._experts, columns, strict=True)
         return [(expert, own.contiguous()) for expert, own in pairs if own.any()]
 
-    def _inner(self, known: Tensor, relation: Tensor) -> Tensor:
-        """The inner model's scores of all entities: `(batch, n_entities)`."""
-        is_tail = relation < self.n_relations
-        if is_tail.all():
-            return self.inner.score_tails(known, relation)
-        if not is_tail.any():
-            return self.inner.score_heads(relation - self.n_relations, known)
-        out = torch.empty(len(known), self.n_entities)
-        for rows in (is_tail, ~is_tail):
-            out[rows] = self._inner(known[rows], relation[rows])
-        return out
+    @property
+    def _is_large(self) -> bool:
+        return self.n_entities > self.most_entities
+
+    def _best(self, score: BlockScores, n: int) -> BestSoFar:
+        """The candidates of n queries that are ranked anew."""
+        best = BestSoFar(n, min(self.n_reranked, self.n_entities))
+        for block in torch.arange(self.n_entities).split(BLOCK):
+            best.add(score(block), block)
+        return best
 
     def _rerank(
         self, scores: Tensor, known: Tensor, relation: Tensor, dense: list[tuple[Expert, Tensor]]
     ) -> None:
         """Add the dense values of the best candidates, in place, and put all others below them."""
         best, candidates = scores.topk(min(self.n_reranked, self.n_entities), 1)
-        lowest = best[:, -1:].clone()
-        for expert, own in dense:
-            best += (expert.at(known, relation, candidates) * own[:, None]).sum(2)
-        # No other is above the lowest of the best; all sink by as much as the worst of the best sank.
-        scores -= (lowest - best.min(1, keepdim=True).values).clamp(min=0)
-        scores.scatter_(1, candidates, best)
+        values = best + dense_values(dense, known, relation, candidates)
+        scores -= sinking(best, values)
+        scores.scatter_(1, candidates, values)

@@ -29,8 +29,9 @@ NODES = {  # Values that belong together.
     "network": ("weighting",),
     "pretrained": ("file", "frozen"),
     "given": ("model", "relations"),
+    "evaluation": ("valid_queries", "valid_candidates"),
 }
-_LATER = ("given",)  # Jobs of an earlier version have none.
+_LATER = ("given", "evaluation")  # Jobs of an earlier version have none.
 PATHS = (
     *("dataset.path", "dataset.data_dir", "dataset.store_dir", "data_dir", "store_dir"),
     *("pretrained.file", "given.model", "given.relations"),

@@ -19,6 +19,7 @@ from mohone.experiment.loggers import JobLogger
 from mohone.experiment.pretrained import Pretrained
 from mohone.experiment.store import StageStore
 from mohone.experiment.trainers import TrainerFactory
+from mohone.experiment.validation import Validation
 from mohone.graph.network import WEIGHTINGS, Network
 from mohone.infusion import Infusion
 from mohone.kge import KGEModel
@@ -41,6 +42,7 @@ class Plan:
         weighting: of the network's edges.
         pretrained: entity vectors to begin with.
         given: a whole model instead of training.
+        validation: how much of it is ranked.
         callbacks: the user's own, of the baseline's training.
         trainers: makes each stage's Trainer.
         logger: where curves go.
@@ -58,6 +60,7 @@ class Plan:
     weighting: str
     pretrained: Pretrained
     given: Given
+    validation: Validation
     callbacks: tuple[Callback, ...]
     trainers: TrainerFactory
     logger: JobLogger
@@ -114,6 +117,7 @@ def make_plan(config: Plain, folder: Path, dataset: Any = None) -> Plan:
         weighting=require_choice("network.weighting", config["network"]["weighting"], WEIGHTINGS),
         pretrained=Pretrained.from_config(config["pretrained"]),
         given=Given.from_config(config.get("given", {})),
+        validation=Validation.from_config(config.get("evaluation", {})),
         callbacks=tuple(build("callbacks", each) for each in config["callbacks"]),
         trainers=TrainerFactory(config["trainer"], folder, logger),
         logger=logger,

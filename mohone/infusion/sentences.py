@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mohone.core.words import counted
 from mohone.data import KnowledgeGraph
-from mohone.evidence.model import Explanation
+from mohone.evidence.explanation import Explanation
 from mohone.evidence.reasons import Context, Heat, Linked, Path, Popular, Reason, SimilarAnswer, Vote
 
 _MOST = 3  # Reasons told of each expert.

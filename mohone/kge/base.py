@@ -15,7 +15,7 @@ from torch.nn import functional as F
 from mohone.core.errors import ConfigError, require_bool, require_int
 from mohone.core.exchange import RowExchange
 
-BlockScores = Callable[[Tensor], Tensor]  # Of candidates `(k,)`, in ascending order: `(batch, k)`.
+BlockScores = Callable[[Tensor], Tensor]  # Of candidates `(k,)`, in any order: `(batch, k)`.
 _FEW = 8  # A gradient is sparse if the rows are fewer than an eighth of the table's.
 LARGE = 1 << 25  # Numbers of a table (128 MB) of which a step may only touch the rows that it uses.
 

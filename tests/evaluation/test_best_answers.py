@@ -8,7 +8,8 @@ import torch
 from mohone.data import KnowledgeGraph
 from mohone.data.knowledge_graph import splits_of
 from mohone.data.queries import ASKED
-from mohone.evaluation.best_answers import AnswerFinder, Wanted, best_answers, best_columns
+from mohone.evaluation.best_answers import AnswerFinder, Wanted, best_answers
+from mohone.evaluation.best_columns import BestSoFar, best_columns
 from mohone.kge import ComplEx, KGEModel, TransE, TransR
 from tests.helpers.graphs import kg_of
 
@@ -65,8 +66,8 @@ def test_answers_are_those_of_a_loop(kg: KnowledgeGraph, known: bool, typed: boo
     queries = [[h, r, ASKED] for h in entities for r in relations]
     queries += [[ASKED, r, t] for r in relations for t in entities]
     queries += [[h, ASKED, t] for h in entities for t in entities]
-    for model in models(kg):
-        best = AnswerFinder(kg, wanted).find(model, torch.tensor(queries))
+    for model, block in product(models(kg), (None, 2)):
+        best = AnswerFinder(kg, wanted, block).find(model, torch.tensor(queries))
         for query, ids, splits in zip(queries, best.ids.tolist(), best.splits.tolist(), strict=True):
             names = ["train", "valid", "test", ""]
             found = [(i, names[s]) for i, s in zip(ids, splits, strict=True) if i >= 0]
@@ -93,6 +94,12 @@ def test_ties_are_in_the_order_of_names_whatever_topk_takes() -> None:
     for k in (1, 5, 29, 30, 31):
         loops = [sorted(range(30), key=lambda i: (-row[i], i))[:k] for row in scores.tolist()]
         assert best_columns(scores, k).tolist() == loops
+        for width in (1, 7, 30):
+            so_far = BestSoFar(40, k)
+            for columns in torch.arange(30).split(width):
+                so_far.add(scores[:, columns], columns)
+            assert so_far.ids.tolist() == loops
+            assert torch.equal(so_far.values, scores.gather(1, so_far.ids))
 
 
 def test_the_split_of_a_triple_is_the_first_that_has_it() -> None:

@@ -14,6 +14,7 @@ import torch
 from mohone.core.errors import ConfigError
 from mohone.data import KnowledgeGraph
 from mohone.evaluation.link_prediction import LinkPrediction
+from mohone.evaluation.settings import ALL_SETTINGS
 from mohone.evidence.answers import Answers
 from mohone.evidence.collect import collect
 from mohone.evidence.contexts import Contexts
@@ -133,10 +134,44 @@ def test_beyond_a_number_of_entities_the_best_are_ranked_anew() -> None:
     assert (best != found.argsort(1, descending=True)[:, :6]).any()
 
 
-def test_lists_hold_the_best_candidates_and_their_values() -> None:
+@pytest.mark.parametrize("options", [{}, {"most_entities": 0, "n_reranked": 6}])
+def test_scores_of_blocks_are_those_of_all(options: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mohone.evidence.model.BLOCK", 7)
+    model = a_model(random_kg(0), **options)
+    query = model.tail_query(HEAD, RELATION)._replace(relation=torch.tensor([0, 1 + R, 2, 3 + R, 1]))
+    whole = model.score_candidates(query)
+    score = model.block_scores(query)
+    for start, stop in ((0, 4), (4, 11), (11, N), (N - 1, N)):
+        found = score(torch.arange(start, stop))
+        torch.testing.assert_close(found, whole[:, start:stop], rtol=1e-4, atol=1e-4)
+    some = torch.tensor([7, 3, 3, 29, 0])
+    torch.testing.assert_close(score(some), whole[:, some], rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("options", [{}, {"most_entities": 0, "n_reranked": 6}])
+def test_it_is_ranked_block_by_block_as_at_once(
+    options: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mohone.evidence.model.BLOCK", 7)
+    kg = random_kg(0)
+    model = a_model(kg, **options)
+    for chunk, block in ((None, 4), (3, 7), (2, 100)):
+        whole, cut = (
+            LinkPrediction(kg, "test", ALL_SETTINGS, chunk, block=width).ranks(model)
+            for width in (None, block)
+        )
+        for setting in ALL_SETTINGS:
+            assert torch.equal(whole[setting].n_candidates, cut[setting].n_candidates)
+            apart = (whole[setting].mean - cut[setting].mean).abs()
+            assert float((apart == 0).double().mean()) >= 0.98  # Sums may round in another way.
+            assert apart.max() <= 1
+
+
+@pytest.mark.parametrize("block", [None, 7])
+def test_lists_hold_the_best_candidates_and_their_values(block: int | None) -> None:
     kg = random_kg(0)
     model = a_model(kg)
-    lists, triples = collect(model.inner, [*model.experts], kg, 2.0, 10)
+    lists, triples = collect(model.inner, [*model.experts], kg, 2.0, 10, block=block)
     ranks = LinkPrediction(kg, "valid", ("filtered",)).ranks(model.inner)["filtered"].mean
     known = {tuple(triple) for triple in kg.triples("train", "valid").tolist()}
     seen = []

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from mohone.core.errors import DataError
-from mohone.evaluation.best_answers import filtered_rank
+from mohone.evaluation.one_rank import filtered_rank
 from mohone.experiment.changes import changes_of
 from mohone.experiment.command import command_of
 from mohone.experiment.configuration import compose_plain

@@ -67,6 +67,11 @@ class Sources(Protocol):
         """Ranks the validation triples, filtered."""
         ...
 
+    @property
+    def watch(self) -> LinkPrediction:
+        """The same while a model is trained: perhaps among drawn candidates."""
+        ...
+
     def read(self, stage: Stage) -> Any:
         """What another stage has made."""
         ...
@@ -163,6 +168,21 @@ def train_model(
     notes = fit(module, data, plan.trainers, stage=stage.name, **arguments)
     model.to(plan.trainers.device)  # Lightning leaves it on the CPU.
     return notes
+
+
+def sampled(model: KGEModel, validation: LinkPrediction, watch: LinkPrediction) -> Plain:
+    """What is noted of a trained model where validation was sampled: among all entities, and how sure."""
+    if not watch.is_sampled:
+        return {}
+    found = validation.estimate(model)
+    return {
+        "valid_mrr": found.mrr,
+        "valid_mrr_low": found.low,
+        "valid_mrr_high": found.high,
+        "valid_queries": found.n_queries,
+        "valid_queries_of": found.of,
+        **({} if watch.sample.candidates is None else {"valid_candidates": watch.sample.candidates}),
+    }
 
 
 def save_weights(model: nn.Module, folder: Path) -> None:

@@ -11,7 +11,15 @@ from torch import Tensor
 from mohone.core.config import Plain
 from mohone.core.errors import ConfigError
 from mohone.experiment.given import digest
-from mohone.experiment.stages.base import Sources, Stage, Trained, load_weights, save_weights, train_model
+from mohone.experiment.stages.base import (
+    Sources,
+    Stage,
+    Trained,
+    load_weights,
+    sampled,
+    save_weights,
+    train_model,
+)
 from mohone.experiment.store import stage_key
 from mohone.kge import KGEModel
 from mohone.training.network_loss import NetworkLoss
@@ -25,8 +33,9 @@ class BaselineStage(Stage):
     @property
     def config(self) -> Plain:
         """The model and its training, vectors to begin with, the user's callbacks; or what was given."""
+        validation = self.plan.validation.at(self.kg).config
         if self._whole is not None:
-            return {"kge_model": self.plan.config["kge_model"], "given": self._digest}
+            return {"kge_model": self.plan.config["kge_model"], "given": self._digest, **validation}
         config = {group: self.plan.config[group] for group in ("kge_model", "training", "trainer")}
         callbacks = {"callbacks": self.plan.config["callbacks"]} if self.plan.callbacks else {}
         network = {}
@@ -35,7 +44,7 @@ class BaselineStage(Stage):
                 "network": self.plan.config["network"],
                 "neighborhood": self.plan.config["netemb"].get("neighborhood"),
             }
-        return {**config, **self.plan.pretrained.config, **callbacks, **network}
+        return {**config, **self.plan.pretrained.config, **callbacks, **network, **validation}
 
     @property
     def _network_weight(self) -> float:
@@ -101,7 +110,8 @@ class BaselineStage(Stage):
         """Train to the best validation score; a killed training goes on where its state was last kept."""
         if self._whole is not None:
             save_weights(self._whole, folder)
-            return {"valid_mrr": runner.validation.mrr(self._whole)}
+            figures = sampled(self._whole, runner.validation, runner.watch)
+            return figures or {"valid_mrr": runner.validation.mrr(self._whole)}
         model = self.new_model()
         if self._given is not None:
             self.plan.pretrained.put(self._given, model)
@@ -111,14 +121,14 @@ class BaselineStage(Stage):
                 self,
                 model,
                 self.plan.training,
-                runner.validation,
+                runner.watch,
                 self._network_loss(model),
                 shard_rows=self.plan.trainers.shard_rows,
                 callbacks=self.plan.callbacks,
                 progress=file,
             )
         save_weights(model, folder)
-        return notes
+        return {**notes, **sampled(model, runner.validation, runner.watch)}
 
     def read(self, trained: Trained) -> KGEModel:
         """The trained model, on the trainers' device."""

@@ -74,7 +74,21 @@ class Runner:
     @cached_property
     def validation(self) -> LinkPrediction:
         """Ranks the validation triples, filtered."""
-        return LinkPrediction(self.kg, "valid", ("filtered",))
+        chosen = self.plan.validation.at(self.kg)
+        if chosen.queries is not None:
+            said = "validation: %s of %s queries, drawn by the seed (`evaluation.valid_queries`)"
+            log.info(said, f"{chosen.queries:,}", f"{2 * len(self.kg.valid):,}")
+        return chosen.ranking(self.kg, self.plan.seed)
+
+    @cached_property
+    def watch(self) -> LinkPrediction:
+        """The same while a model is trained: perhaps among drawn candidates."""
+        chosen = self.plan.validation.at(self.kg)
+        if chosen.candidates is None:
+            return self.validation
+        said = "validation while training: %s of %s entities are candidates (`evaluation.valid_candidates`)"
+        log.info(said, f"{chosen.candidates:,}", f"{self.kg.n_entities:,}")
+        return chosen.watching(self.kg, self.plan.seed)
 
     def read(self, stage: Stage) -> Any:
         """What a stage has made."""
