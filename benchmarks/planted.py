@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.planted_plan import Array, Plan, Pools, make_plan
+from mohone.core.arrays import sorted_distinct
 
 LOCAL = 0.85  # Share of triples whose tail is of the community that the relation leads to.
 DERIVED = 0.25  # Share of triples that follow from others.
@@ -125,10 +126,10 @@ class _Draws:
 def _codes(plan: Plan, n_entities: int, n: int, n_relations: int, rng: np.random.Generator) -> Array:
     """So many distinct triples, as ascending numbers (see `_Draws`)."""
     draws = _Draws(plan, n_entities, n_relations, rng)
-    codes = covering = _distinct(draws.covering())
+    codes = covering = sorted_distinct(draws.covering())
 
     def more(new: Array) -> Array:
-        return _distinct(np.concatenate([codes, new]))
+        return sorted_distinct(np.concatenate([codes, new]))
 
     n_base = round(n * (1 - DERIVED))
     while len(codes) < n_base:
@@ -140,12 +141,6 @@ def _codes(plan: Plan, n_entities: int, n: int, n_relations: int, rng: np.random
         codes = more(draws.of_base(_step(n - len(codes))))
     spare = np.flatnonzero(~np.isin(codes, covering))
     return np.delete(codes, rng.permutation(spare)[: len(codes) - n])
-
-
-def _distinct(codes: Array) -> Array:
-    """Sorted, without repetitions; `np.unique` hashes, which takes twenty times as long on such numbers."""
-    codes = np.sort(codes)
-    return codes[np.concatenate([[True], codes[1:] != codes[:-1]])]
 
 
 def _step(n: int) -> int:
