@@ -14,10 +14,13 @@ from mohone.evaluation.known_answers import mask_known
 from mohone.evaluation.link_prediction import score_all
 from mohone.evaluation.ranks import rank_all
 from mohone.evidence.expert import Expert
+from mohone.evidence.listing import Listed, best_candidates
 from mohone.evidence.mix import Lists
 from mohone.kge import KGEModel
 
-_CHUNK_ELEMENTS = 1 << 22
+_CHUNK_ELEMENTS = 1 << 22  # Scores held at a time.
+_MOST_WHOLE = 1 << 16  # Entities that are scored at once; of more, blocks are, for so many queries:
+_QUERIES = 256
 
 
 class Collected(NamedTuple):
@@ -35,6 +38,7 @@ def collect(
     inverse_temperature: float,
     n_candidates: int,
     description: str | None = None,
+    most_whole: int = _MOST_WHOLE,
 ) -> Collected:
     """List the model's best candidates of all queries of the validation triples.
 
@@ -47,6 +51,7 @@ def collect(
         inverse_temperature: factor of the model's scores.
         n_candidates: of a list; all entities if they are fewer.
         description: of a progress bar; None: there is none.
+        most_whole: entities up to which all are scored at once, and not in blocks.
     """
     k = min(n_candidates, kg.n_entities)
     n, width = 2 * len(kg.valid), 1 + sum(len(expert.values) for expert in experts)
@@ -54,7 +59,8 @@ def collect(
     gold, lengths, group = torch.empty(3, n, dtype=torch.int64)
     rank, asked = torch.empty(n, dtype=torch.float64), torch.empty(n, 3, dtype=torch.int64)
     order = kg.valid[:, 1].argsort(stable=True)
-    size = max(1, _CHUNK_ELEMENTS // kg.n_entities)
+    whole = kg.n_entities <= most_whole
+    size = max(1, _CHUNK_ELEMENTS // kg.n_entities) if whole else _QUERIES
     first = 0
     with progress_bar(description, n) as bar:
         for side in SIDES:
@@ -62,7 +68,11 @@ def collect(
             for triples in kg.valid[order].split(size):
                 at = slice(first, first + len(triples))
                 first = at.stop
-                listed = _list(model, side, triples, known_answers, k)
+                if whole:
+                    listed = _list(model, side, triples, known_answers, k)
+                else:
+                    block = min(most_whole, _CHUNK_ELEMENTS // _QUERIES)
+                    listed = best_candidates(model, side, triples, known_answers, k, block)
                 entity = triples[:, 2 - answer_column(side)]
                 relation = triples[:, 1] + SIDES.index(side) * kg.n_relations
                 gold[at], lengths[at], rank[at] = listed.gold, listed.lengths, listed.rank
@@ -78,15 +88,7 @@ def collect(
     return Collected(Lists(*arrays), asked)
 
 
-class _Listed(NamedTuple):
-    candidates: Tensor
-    scores: Tensor
-    gold: Tensor
-    lengths: Tensor
-    rank: Tensor
-
-
-def _list(model: KGEModel, side: str, triples: Tensor, known_answers: GroupIndex, k: int) -> _Listed:
+def _list(model: KGEModel, side: str, triples: Tensor, known_answers: GroupIndex, k: int) -> Listed:
     """The k best candidates of each query, best first, and where among them the right one is."""
     scores = score_all(model, side, triples).float()
     answers = triples[:, answer_column(side)]
@@ -98,4 +100,4 @@ def _list(model: KGEModel, side: str, triples: Tensor, known_answers: GroupIndex
     there = best > -torch.inf
     found = (candidates == answers[:, None]) & there
     gold = torch.where(found.any(1), found.int().argmax(1), -1)
-    return _Listed(candidates, best.masked_fill(~there, 0.0), gold, there.sum(1), rank)
+    return Listed(candidates, best.masked_fill(~there, 0.0), gold, there.sum(1), rank)
