@@ -27,7 +27,7 @@ from mohone.core.files import write_json
 
 Work = Callable[[], Record]
 
-DIM, NEIGHBORS = 128, 20
+DIM, PASSES, NEIGHBORS = 128, 3, 20
 _THREADS = 2
 
 
@@ -50,7 +50,7 @@ def network(folder: Path, out: Path) -> Work:  # noqa: ARG001
 
 
 def embed(folder: Path, out: Path) -> Work:
-    """`shnb` by draws, from the network on."""
+    """`shnb` by draws, from the network on, by few passes over the nodes."""
     from benchmarks.embeddings import learn
     from mohone.graph.network import Network
 
@@ -58,7 +58,8 @@ def embed(folder: Path, out: Path) -> Work:
 
     def work() -> Record:
         made = Network.from_triples(kg.train, kg.n_entities)
-        vectors, figures = learn(made, "shnb", f"dim={DIM}", "netemb.objective=sampled")
+        passes = (f"netemb.min_epochs={PASSES}", "netemb.min_steps=1")
+        vectors, figures = learn(made, "shnb", f"dim={DIM}", "netemb.objective=sampled", *passes)
         np.save(out / "vectors.npy", vectors.numpy())
         return figures
 
@@ -120,7 +121,7 @@ def evidence(folder: Path, out: Path) -> Work:
     kg = _data(folder)
     model = DistMult(kg.n_entities, kg.n_relations, DIM, init_std=0.0)
     model.requires_grad_(False)
-    model.entity.copy_(torch.from_numpy(np.load(out / "vectors.npy", mmap_mode="r")))
+    model.entity.copy_(torch.from_numpy(np.load(out / "vectors.npy")))
     model.relation.fill_(1.0)
     rows = torch.from_numpy(np.load(out / "rows.npy"))
 
