@@ -19,7 +19,7 @@ _PROBED = 32  # Lists searched for a row, of however many.
 _REFINED = 4  # So many times k rows are compared exactly, the nearest by their codes.
 _MANY = 64  # Numbers a row beyond which two share a digit of its code.
 _ROWS = 1 << 16  # Searched for at a time.
-_TRAIN_ROWS = 64  # Rows a list that the lists' centres are learned from.
+_TRAIN_ROWS = 40  # Rows a list that the lists' centres are learned from.
 _CODE_ROWS = 4096  # Rows a value of the codes, 16 of each, that these are learned from.
 
 
@@ -151,7 +151,7 @@ def _search_lists(table: Tensor, k: int) -> Tensor:
     n_digits = dim // 2 if dim > _MANY and dim % 2 == 0 else dim
     codes = faiss.IndexIVFPQFastScan(lists, dim, n_lists, n_digits, 4)
     for clustering in (codes.cp, codes.pq.cp):
-        clustering.seed, clustering.niter, clustering.max_points_per_centroid = 0, 10, _TRAIN_ROWS
+        clustering.seed, clustering.niter, clustering.max_points_per_centroid = 0, 5, _TRAIN_ROWS
     codes.pq.cp.max_points_per_centroid = _CODE_ROWS
     codes.nprobe = min(n_lists, _PROBED)
     index = faiss.IndexRefineFlat(codes)
