@@ -13,6 +13,8 @@ measurement in a process of its own, and leave figures (JSON), a page (Markdown)
 | `training.py` | models, through Lightning: an epoch, Lightning's share of a step, time to quality |
 | `evaluation.py` | models: our evaluation; the bare matrix products of an evaluation and an epoch |
 | `in_pykeen.py` | models: PyKEEN's epoch and evaluation |
+| `planted.py`, `planted_plan.py` | a graph with Wikidata5M's counts and planted structure |
+| `stages.py` | what the network costs by the size of a planted graph: each stage's seconds and memory |
 | `reading.py` | how long millions of triples take to be read |
 | `graphs.py`, `embeddings.py`, `peer_node2vec.py` | networks: graphs, what is measured on them, the rival |
 | `elsewhere.py`, `peer_pykeen.py` | models that PyKEEN trained, infused here, and ranked by PyKEEN |

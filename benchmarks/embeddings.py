@@ -38,7 +38,7 @@ _PEER = Path(__file__).with_name("peer_node2vec.py")
 def embed(spec: dict[str, Any]) -> dict[str, Any]:
     """Ours on nine tenths of a benchmark graph's edges: time, peak memory, quality."""
     split = _held_out(spec)
-    vectors, figures = _learn(split.network, spec["netemb"], *spec["settings"])
+    vectors, figures = learn(split.network, spec["netemb"], *spec["settings"])
     return {**figures, **_judge(vectors, split)}
 
 
@@ -90,8 +90,8 @@ def roles(spec: dict[str, Any]) -> dict[str, Any]:
     """Labels found on the bar-bell (roles; bells) and on a planted partition (communities)."""
     two_bells, of_role = barbell()
     partition, of_group = graphs.planted_partition()
-    vectors, _ = _learn(two_bells, spec["netemb"], "dim=16")
-    communities, _ = _learn(partition, spec["netemb"], "dim=32")
+    vectors, _ = learn(two_bells, spec["netemb"], "dim=16")
+    communities, _ = learn(partition, spec["netemb"], "dim=32")
     is_right = (torch.arange(len(of_role)) >= len(of_role) // 2).long()
     inside, at_bell = of_role == INSIDE, of_role <= DOOR
     return {
@@ -108,8 +108,8 @@ def growth(spec: dict[str, Any]) -> dict[str, Any]:
     network = graphs.power_law(spec["n_nodes"], spec["n_edges"])
     made = time.perf_counter() - start
     once = ("netemb.objective=sampled", "netemb.min_epochs=1", "netemb.min_steps=1")
-    _learn(barbell()[0], "shnb", *once)  # So that nothing is compiled in the measurement.
-    _, figures = _learn(network, "shnb", *once)
+    learn(barbell()[0], "shnb", *once)  # So that nothing is compiled in the measurement.
+    _, figures = learn(network, "shnb", *once)
     return {
         "n_nodes": network.n_nodes,
         "n_edges": network.n_edges,
@@ -119,7 +119,8 @@ def growth(spec: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _learn(network: Network, netemb: str, *settings: str) -> tuple[Tensor, dict[str, Any]]:
+def learn(network: Network, netemb: str, *settings: str) -> tuple[Tensor, dict[str, Any]]:
+    """The vectors by a network embedding with its usual settings but for these, and what it took."""
     config = compose_plain([f"netemb={netemb}", *settings])
     embedding = build("netemb", config["netemb"])
     quiet_lightning()

@@ -1,7 +1,7 @@
 """How long a data set of millions of triples takes to be read, first and again, and how much memory.
 
 `python -m benchmarks.reading --entities 4.6e6 --triples 20.6e6 --relations 822 --folder FOLDER` writes a
-power-law graph to FOLDER by seed (unless it is there), and reads it twice, in a process of its own each time:
+planted graph to FOLDER by seed (unless it is there), and reads it twice, in a process of its own each time:
 once from its files, once from what was kept.
 """
 
@@ -15,32 +15,7 @@ import sys
 import time
 from pathlib import Path
 
-import numpy as np
-
-_BLOCK = 1 << 20
-
-
-def write_graph(folder: Path, n_entities: int, n_triples: int, n_relations: int) -> None:
-    """Ends drawn with odds `rank^-0.5`, as `benchmarks.graphs` does; valid and test are a thousandth each."""
-    rng = np.random.default_rng(0)
-    running = np.arange(1, n_entities + 1, dtype=np.float64) ** -0.5
-    np.cumsum(running, out=running)
-    number = rng.permutation(n_entities)
-    folder.mkdir(parents=True, exist_ok=True)
-    for split, n in (("train", n_triples), ("valid", n_triples // 1000), ("test", n_triples // 1000)):
-        with (folder / f"{split}.txt").open("w") as file:
-            for first in range(0, n, _BLOCK):
-                size = min(_BLOCK, n - first)
-                head, tail = (
-                    number[
-                        np.minimum(np.searchsorted(running, rng.random(size) * running[-1]), n_entities - 1)
-                    ]
-                    for _ in range(2)
-                )
-                rows = zip(
-                    head.tolist(), rng.integers(n_relations, size=size).tolist(), tail.tolist(), strict=True
-                )
-                file.writelines(f"/m/{h:x}\trelation/{r}\t/m/{t:x}\n" for h, r, t in rows)
+from benchmarks.planted import write_graph
 
 
 def read(folder: str, store: str) -> None:

@@ -23,11 +23,23 @@ def csr_matrix(row: Tensor, column: Tensor, value: Tensor, n: int) -> Tensor:
                 [2., 0.]])
     """
     order = torch.argsort(row * n + column)
-    starts = torch.cat([row.new_zeros(1), torch.bincount(row, minlength=n).cumsum(0)])
+    return csr_of_rows(torch.bincount(row, minlength=n), column[order], value[order])
+
+
+def csr_of_rows(sizes: Tensor, columns: Tensor, values: Tensor) -> Tensor:
+    """The same of rows laid end to end.
+
+    Args:
+        sizes: `(n,)` entries of each row.
+        columns: of all entries, ascending within a row.
+        values: of all entries.
+    """
+    n = len(sizes)
+    starts = torch.cat([sizes.new_zeros(1), sizes.cumsum(0)])
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sparse (CSR tensor|invariant)")
         return torch.sparse_csr_tensor(
-            starts.to(torch.int32), column[order].to(torch.int32), value[order].float(), (n, n)
+            starts.to(torch.int32), columns.to(torch.int32), values.float(), (n, n)
         )
 
 

@@ -9,20 +9,18 @@ import torch
 from torch import Tensor
 
 from mohone.core.progress import progress_bar
-from mohone.data import SIDES, KnowledgeGraph, answer_column, query_keys
-from mohone.evaluation.best_in_blocks import best_in_blocks
-from mohone.evaluation.blocked import rank_in_blocks
-from mohone.evaluation.chunks import block_size
-from mohone.evaluation.filters import Asked
-from mohone.evaluation.known_answers import Pairs, mask_known
+from mohone.data import SIDES, GroupIndex, KnowledgeGraph, answer_column, query_keys
+from mohone.evaluation.known_answers import mask_known
 from mohone.evaluation.ranks import rank_all
-from mohone.evaluation.scoring import block_scorer, score_all
+from mohone.evaluation.scoring import score_all
 from mohone.evidence.expert import Expert
+from mohone.evidence.listing import Listed, best_candidates
 from mohone.evidence.mix import Lists
 from mohone.kge import KGEModel
 
-_CHUNK_ELEMENTS = 1 << 22
-_BLOCK_QUERIES = 32  # Some have millions of known answers.
+_CHUNK_ELEMENTS = 1 << 22  # Scores held at a time.
+_MOST_WHOLE = 1 << 16  # Entities that are scored at once; of more, blocks are, for so many queries:
+_QUERIES = 256
 
 
 class Collected(NamedTuple):
@@ -40,7 +38,7 @@ def collect(
     inverse_temperature: float,
     n_candidates: int,
     description: str | None = None,
-    block: int | None = None,
+    most_whole: int = _MOST_WHOLE,
 ) -> Collected:
     """List the model's best candidates of all queries of the validation triples.
 
@@ -53,7 +51,7 @@ def collect(
         inverse_temperature: factor of the model's scores.
         n_candidates: of a list; all entities if they are fewer.
         description: of a progress bar; None: there is none.
-        block: entities scored at a time; None: all, up to a size of the graph.
+        most_whole: entities up to which all are scored at once, and not in blocks.
     """
     k = min(n_candidates, kg.n_entities)
     n, width = 2 * len(kg.valid), 1 + sum(len(expert.values) for expert in experts)
@@ -61,8 +59,8 @@ def collect(
     gold, lengths, group = torch.empty(3, n, dtype=torch.int64)
     rank, asked = torch.empty(n, dtype=torch.float64), torch.empty(n, 3, dtype=torch.int64)
     order = kg.valid[:, 1].argsort(stable=True)
-    blocks = block_size(kg.n_entities, torch.device("cpu"), block)
-    size = _BLOCK_QUERIES if blocks else max(1, _CHUNK_ELEMENTS // kg.n_entities)
+    whole = kg.n_entities <= most_whole
+    size = max(1, _CHUNK_ELEMENTS // kg.n_entities) if whole else _QUERIES
     first = 0
     with progress_bar(description, n) as bar:
         for side in SIDES:
@@ -70,11 +68,11 @@ def collect(
             for triples in kg.valid[order].split(size):
                 at = slice(first, first + len(triples))
                 first = at.stop
-                known = known_answers.lookup(query_keys(triples, side, kg.n_relations))
-                if blocks:
-                    listed = _list_in_blocks(model, side, triples, known, k, blocks.entities)
+                if whole:
+                    listed = _list(model, side, triples, known_answers, k)
                 else:
-                    listed = _list(model, side, triples, known, k)
+                    block = min(most_whole, _CHUNK_ELEMENTS // _QUERIES)
+                    listed = best_candidates(model, side, triples, known_answers, k, block)
                 entity = triples[:, 2 - answer_column(side)]
                 relation = triples[:, 1] + SIDES.index(side) * kg.n_relations
                 gold[at], lengths[at], rank[at] = listed.gold, listed.lengths, listed.rank
@@ -90,41 +88,16 @@ def collect(
     return Collected(Lists(*arrays), asked)
 
 
-class _Listed(NamedTuple):
-    candidates: Tensor
-    scores: Tensor
-    gold: Tensor
-    lengths: Tensor
-    rank: Tensor
-
-
-def _list(model: KGEModel, side: str, triples: Tensor, known: Pairs, k: int) -> _Listed:
+def _list(model: KGEModel, side: str, triples: Tensor, known_answers: GroupIndex, k: int) -> Listed:
     """The k best candidates of each query, best first, and where among them the right one is."""
     scores = score_all(model, side, triples).float()
     answers = triples[:, answer_column(side)]
+    known = known_answers.lookup(query_keys(triples, side, model.n_relations))
     masked = mask_known(scores, answers, known)
     rank = rank_all(masked).mean
     scores.scatter_(1, answers[:, None], masked.gold)
     best, candidates = scores.topk(k, 1)
-    return _listed(best, candidates, answers, rank)
-
-
-def _list_in_blocks(model: KGEModel, side: str, triples: Tensor, known: Pairs, k: int, width: int) -> _Listed:
-    """The same, of entities scored some at a time."""
-    score = block_scorer(model, side, triples)
-    answers, rows = triples[:, answer_column(side)], torch.arange(len(triples))
-    others = known[1] != answers[known[0]]
-    left_out = known[0][others], known[1][others]
-    entities = torch.arange(model.n_entities)
-    best = best_in_blocks(score, left_out, None, entities, k, width)
-    with_own = torch.cat([left_out[0], rows]), torch.cat([left_out[1], answers])
-    asked = Asked(triples, answers, rows, with_own, types={}, linked=None)
-    rank = rank_in_blocks(score, asked, entities, width)["filtered"].mean
-    return _listed(best.values.float(), best.ids, answers, rank)
-
-
-def _listed(best: Tensor, candidates: Tensor, answers: Tensor, rank: Tensor) -> _Listed:
     there = best > -torch.inf
     found = (candidates == answers[:, None]) & there
     gold = torch.where(found.any(1), found.int().argmax(1), -1)
-    return _Listed(candidates, best.masked_fill(~there, 0.0), gold, there.sum(1), rank)
+    return Listed(candidates, best.masked_fill(~there, 0.0), gold, there.sum(1), rank)

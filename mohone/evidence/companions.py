@@ -15,27 +15,43 @@ from mohone.evidence.found import with_room
 MIN_HITS = 2
 MIN_CONFIDENCE = 0.01
 PRIOR = 5  # Pairs that contradict, added to those that are seen.
+MOST_ANSWERS = 1_000  # Of a holder that counts, where the rules of some slots are counted alone.
 FLOOR = 1e-3  # Of a chance, before its logarithm.
 
 
 class Companions(NamedTuple):
-    """The rules from each slot to answers of one relation, as they are for an entity of the slot.
+    """The rules from slots to answers of one relation, as they are for an entity of the slot.
 
     Attributes:
-        starts: `(n_slots + 1,)` int64: where each slot's rules start.
+        slots: `(n_asked,)` int64, ascending: whose rules these are; empty: of all slots.
+        starts: `(n_asked + 1,)` int64, or `(n_slots + 1,)`: where each slot's rules start.
         answers: `(n_rules,)` int32.
         chances: `(n_rules, 4)` float32: the confidence, and `log(1 - confidence)`, for an entity that has not
             the answer; then the same for one that has it and is no witness itself. 0: there is no rule.
     """
 
+    slots: Array
     starts: Array
     answers: Array
     chances: Array
 
 
-def count_companions(facts: Facts, relation: int) -> Companions:
-    """The rules for one directed relation."""
-    return Companions(*_companions(facts, relation))
+def count_companions(facts: Facts, relation: int, slots: Array | None = None) -> Companions:
+    """The rules for one directed relation.
+
+    Args:
+        facts: of the training triples.
+        relation: directed.
+        slots: those whose rules are asked for, distinct and ascending; None: all. Of few slots the cost is
+            that of their holders, whatever the size of the graph; of these, who has more than 1,000 answers
+            counts as having none: rules from one edge to so many say little, and would cost the square.
+    """
+    if slots is None:
+        slots = np.empty(0, np.int64)
+        holders = _holders(facts, relation)
+    else:
+        holders = _holders_of(facts, relation, slots)
+    return Companions(slots, *_companions(facts, relation, slots, *holders))
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -71,21 +87,42 @@ def _holders(facts: Facts, relation: int) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def _companions(facts: Facts, relation: int) -> Any:
-    """The companions of all slots, of answers to one relation."""
-    n_slots, width = len(facts.slot_entity), len(facts.slot_starts) - 1
+def _holders_of(facts: Facts, relation: int, slots: Array) -> Any:
+    """The same of some slots, without those of many answers."""
+    has = np.zeros(len(facts.starts) - 1, np.bool_)
+    for at in range(facts.slot_starts[relation], facts.slot_starts[relation + 1]):
+        has[facts.slot_entity[at]] = facts.slot_size[at] <= MOST_ANSWERS
+    begins, holders, size = np.zeros(len(slots) + 1, np.int64), np.empty(1024, np.int32), 0
+    for i in range(len(slots)):
+        of = np.searchsorted(facts.slot_starts, slots[i], side="right") - 1
+        low, high = span(facts, facts.slot_entity[slots[i]], of)
+        if size + high - low > len(holders):
+            more = np.empty(max(size + high - low, 2 * len(holders)), np.int32)
+            more[:size] = holders[:size]
+            holders = more
+        for edge in range(low, high):
+            holders[size] = facts.target[edge]
+            size += has[facts.target[edge]]
+        begins[i + 1] = size
+    return begins, holders[:size]
+
+
+@njit(cache=True, nogil=True)
+def _companions(facts: Facts, relation: int, slots: Array, begins: Array, holders: Array) -> Any:
+    """The companions of slots, all if `slots` is empty, of answers to one relation."""
+    n_slots, width = len(begins) - 1, len(facts.slot_starts) - 1
     inverse = (relation + facts.n_relations) % width
     own_slots = facts.slot_starts[inverse], facts.slot_starts[inverse + 1]
-    begins, holders = _holders(facts, relation)
     count = np.zeros(len(facts.starts) - 1, np.int32)
     touched = np.empty(len(count), np.int32)
     starts = np.zeros(n_slots + 1, np.int64)
     answers, chances = np.empty(1024, np.int32), np.empty((1024, 4), np.float32)
     size = 0
-    for slot in range(n_slots):
+    for place in range(n_slots):
+        slot = slots[place] if len(slots) else place
         n_touched = 0
-        if begins[slot + 1] - begins[slot] >= MIN_HITS:
-            for at in range(begins[slot], begins[slot + 1]):
+        if begins[place + 1] - begins[place] >= MIN_HITS:
+            for at in range(begins[place], begins[place + 1]):
                 low, high = span(facts, holders[at], relation)
                 for edge in range(low, high):
                     answer = facts.target[edge]
@@ -106,5 +143,5 @@ def _companions(facts: Facts, relation: int) -> Any:
                 chances[size, 2], chances[size, 3] = without, math.log1p(-without)
                 size += 1
             count[touched[j]] = 0
-        starts[slot + 1] = size
+        starts[place + 1] = size
     return starts, answers[:size].copy(), chances[:size].copy()

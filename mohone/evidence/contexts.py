@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from mohone.core.arrays import sorted_distinct
+from mohone.core.errors import require_int
 from mohone.core.parallel import Array, in_chunks
 from mohone.evidence.companions import Companions, count_companions, log_chance
 from mohone.evidence.expert import SparseExpert
@@ -24,10 +26,18 @@ class Contexts(SparseExpert):
     `c / (n + 5)`, if c >= 2 and it is above 0.01. The values are `log(1 - prod(1 - confidence) + 1e-3) - log
     1e-3` over the edges of h, and the same of the best confidence alone. Loops of h are no contexts, nor is
     `(r, t)` one of itself. Rules are counted when their relation is first asked for, and only the relations
-    of the latest batch are kept: ask in the order of relations.
+    of the latest batch are kept: ask in the order of relations. Beyond `most_counted` entities only the rules
+    that a batch needs are counted, and of others with more than 1,000 answers none is a witness.
+
+    Args:
+        most_counted: entities up to which all rules of a relation are counted.
     """
 
     values = ("contexts", "best_context")
+
+    def __init__(self, most_counted: int = 50_000) -> None:
+        super().__init__()
+        self.most_counted = require_int("most_counted", most_counted, 0)
 
     def attach(self, facts: Facts) -> None:
         """Give the facts that rules are counted in."""
@@ -37,17 +47,24 @@ class Contexts(SparseExpert):
     def found(self, known: Array, relation: Array) -> Found:
         """Both values of all that some edge of the known entity goes with."""
         asked = np.unique(relation).tolist()
-        self._count(asked)
-        kept = [self._companions[one] for one in asked]
         places = np.searchsorted(asked, relation)
         # The queries of one relation after the other: a compiled loop takes the rules of one.
         order = np.argsort(places, kind="stable")
         bounds = np.searchsorted(places[order], np.arange(len(asked) + 1))
-        parts = [
-            self._found(known[order[low:high]], asked[i], kept[i])
-            for i, (low, high) in enumerate(pairwise(bounds))
+        groups = [
+            (one, known[order[low:high]]) for one, (low, high) in zip(asked, pairwise(bounds), strict=True)
         ]
-        return _reorder(parts, order)
+        if self.facts.n_entities > self.most_counted:
+            return _reorder([self._found_few(*group) for group in groups], order)
+        self._count(asked)
+        return _reorder([self._found(own, one, self._companions[one]) for one, own in groups], order)
+
+    def _found_few(self, relation: int, known: Array) -> Found:
+        """By the rules of the slots that the known entities have edges to."""
+        facts = self.facts
+        edges = [facts.slot_of[facts.starts[one] : facts.starts[one + 1]] for one in np.unique(known)]
+        slots = sorted_distinct(np.concatenate(edges).astype(np.int64))
+        return self._found(known, relation, count_companions(facts, relation, slots))
 
     def _found(self, known: Array, relation: int, companions: Companions) -> Found:
         return find(
@@ -64,16 +81,24 @@ class Contexts(SparseExpert):
 
         in_chunks(loop, len(missing), least=1)
 
+    def _rules(self, known: int, relation: int) -> tuple[Companions, Array]:
+        """The rules that an entity's edges need, and where among them those of each edge are."""
+        slots = self.facts.slot_of[self.facts.starts[known] : self.facts.starts[known + 1]]
+        if self.facts.n_entities > self.most_counted:
+            few = sorted_distinct(slots.astype(np.int64))
+            return count_companions(self.facts, relation, few), np.searchsorted(few, slots)
+        self._count([relation])
+        return self._companions[relation], slots
+
     def why(self, known: int, relation: int, candidate: int) -> list[Reason]:
         """The edges of the known entity that go with the answer."""
         facts = self.facts
-        self._count([relation])
-        companions = self._companions[relation]
+        companions, places = self._rules(known, relation)
         own = int(candidate in facts.answers(known, relation))
         out = []
         for edge in range(facts.starts[known], facts.starts[known + 1]):
-            slot = facts.slot_of[edge]
-            rules = slice(*companions.starts[slot : slot + 2])
+            place = places[edge - facts.starts[known]]
+            rules = slice(*companions.starts[place : place + 2])
             found = companions.chances[rules, 2 * own][companions.answers[rules] == candidate]
             if found.any() and facts.target[edge] != known:
                 out.append(Context(int(facts.relation[edge]), int(facts.target[edge]), float(found[0])))
@@ -113,7 +138,9 @@ def _contexts(
         for edge in range(facts.starts[known[i]], facts.starts[known[i] + 1]):
             if facts.target[edge] == known[i]:
                 continue
-            slot = facts.slot_of[edge]
+            slot = np.int64(facts.slot_of[edge])
+            if len(companions.slots):
+                slot = np.searchsorted(companions.slots, slot)
             rules = companions.starts[slot], companions.starts[slot + 1]
             entities, values = with_room(entities, values, size + rules[1] - rules[0] + 1)
             for at in range(rules[0], rules[1]):

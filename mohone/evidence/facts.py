@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 from torch import Tensor
 
+from mohone.core.arrays import sorted_distinct
 from mohone.core.parallel import Array
 from mohone.data import KnowledgeGraph
 
@@ -60,35 +61,31 @@ def facts_of(kg: KnowledgeGraph) -> Facts:
 def make_facts(triples: Tensor, n_entities: int, n_relations: int) -> Facts:
     """The facts of `(n, 3)` triples; repeated ones count once."""
     head, relation, tail = triples.numpy().T
-    width = 2 * n_relations
-    codes = np.unique(
-        np.concatenate(
-            [
-                (head * width + relation) * n_entities + tail,
-                (tail * width + relation + n_relations) * n_entities + head,
-            ]
-        )
-    )
-    queries, target = np.divmod(codes, max(1, n_entities))
-    entity, relation = np.divmod(queries, width)
-    slots, slot_size = np.unique(relation * n_entities + entity, return_counts=True)
-    reverse = (relation + n_relations) % width * n_entities + target
+    width, n = 2 * n_relations, len(triples)
+    codes = np.empty(2 * n, np.int64)  # Of tens of millions of edges: one such array at a time.
+    codes[:n] = (head * width + relation) * n_entities + tail
+    codes[n:] = (tail * width + relation + n_relations) * n_entities + head
+    codes = sorted_distinct(codes)
+    target = (codes % max(1, n_entities)).astype(np.int32)
+    codes //= max(1, n_entities)
+    starts = np.searchsorted(codes, np.arange(n_entities + 1) * width)
+    relation = (codes % width).astype(np.int32)
+    # The slots of the reverse edges are all slots, each as often as it has edges.
+    codes = (relation + np.int64(n_relations)) % width * n_entities + target
+    order = np.argsort(codes)
+    slots, slot_size = np.unique(codes[order], return_counts=True)
+    slot_of = np.empty(len(order), np.int32)
+    slot_of[order] = np.repeat(np.arange(len(slots), dtype=np.int32), slot_size)
     return Facts(
-        starts=_starts(entity, n_entities),
-        relation=relation.astype(np.int32),
-        target=target.astype(np.int32),
-        slot_starts=_starts(slots // max(1, n_entities), width),
+        starts=starts,
+        relation=relation,
+        target=target,
+        slot_starts=np.searchsorted(slots, np.arange(width + 1) * n_entities),
         slot_entity=(slots % max(1, n_entities)).astype(np.int32),
         slot_size=slot_size.astype(np.int32),
-        slot_of=np.searchsorted(slots, reverse).astype(np.int32),
+        slot_of=slot_of,
         n_relations=n_relations,
     )
-
-
-def _starts(groups: Array, n_groups: int) -> Array:
-    out = np.zeros(n_groups + 1, np.int64)
-    np.cumsum(np.bincount(groups, minlength=n_groups), out=out[1:])
-    return out
 
 
 @njit(cache=True, nogil=True)

@@ -6,9 +6,11 @@ import math
 from typing import Any
 
 import numpy as np
+import torch
 from numba import njit
+from torch import Tensor
 
-from mohone.core.parallel import Array
+from mohone.core.parallel import Array, in_chunks
 from mohone.evidence.expert import SparseExpert
 from mohone.evidence.facts import Facts, span
 from mohone.evidence.found import Found, find
@@ -28,11 +30,34 @@ class Frequency(SparseExpert):
         """The value of all that answer the relation."""
         return find(lambda start, stop: _frequency(self.facts, known, relation, start, stop), len(known))
 
+    def at(self, known: Tensor, relation: Tensor, candidates: Tensor) -> Tensor:
+        """The values of candidates alone: all that answer a relation of a large graph are millions."""
+        out = np.empty((*candidates.shape, 1), np.float32)
+        queries = known.numpy(), relation.numpy(), candidates.numpy()
+        in_chunks(lambda start, stop: _at(self.facts, *queries, start, stop, out), len(out), least=8)
+        return torch.from_numpy(out)
+
     def why(self, known: int, relation: int, candidate: int) -> list[Reason]:
         """How many others have the answer."""
         others = self.facts.answers(candidate, self.facts.inverse(relation))
         times = int((others != known).sum())
         return [Popular(times)] if times else []
+
+
+@njit(cache=True, nogil=True)
+def _at(
+    facts: Facts, known: Array, relation: Array, candidates: Array, start: int, stop: int, out: Array
+) -> None:
+    width = len(facts.slot_starts) - 1
+    for i in range(start, stop):
+        inverse = (relation[i] + facts.n_relations) % width
+        own_low, own_high = span(facts, known[i], relation[i])
+        answers = facts.target[own_low:own_high]
+        for j in range(candidates.shape[1]):
+            low, high = span(facts, candidates[i, j], inverse)
+            place = np.searchsorted(answers, candidates[i, j])
+            own = place < len(answers) and answers[place] == candidates[i, j]
+            out[i, j, 0] = math.log1p(high - low - own)
 
 
 @njit(cache=True, nogil=True)

@@ -18,12 +18,15 @@ from mohone.evidence.expert import Expert
 from mohone.evidence.facts import Facts
 from mohone.evidence.reasons import Heat as HeatReason
 from mohone.evidence.reasons import Reason
+from mohone.evidence.thin_heat import Flow, heat_at
 from mohone.graph.network import Network
 
 EPSILON = 1e-6  # A share of heat that is as good as none.
 _TAIL = 2e-4  # Share of walks, the longest, that are taken as if they were a little shorter.
 _ROWS = 64  # Spread side by side: a line of as many numbers is read at once.
 _CACHE_BYTES = 1 << 30
+MOST_DENSE = 50_000  # Entities up to which whole rows are computed.
+_THINNEST = 1e-5
 
 
 class Heat(Expert):
@@ -36,37 +39,52 @@ class Heat(Expert):
     how the data set was drawn (see `Linked`); of longer walks some pass the query's own triple.
 
     Values are kept in float16, as many rows as `cache_bytes` hold; the others are computed again when they
-    are asked for, to the same numbers.
+    are asked for, to the same numbers. Beyond `most_dense` entities no rows are: heat is followed from each
+    known entity while a neighbour gets at least `thinnest` of it (see `thin_heat`).
 
     Args:
         scales: the times heat flows, each > 0.
         first_walk: steps of the shortest walks that count, 0 to 2.
         cache_bytes: memory for rows of values.
+        most_dense: entities up to which values are exact.
+        thinnest: the least share of heat that is followed beyond that.
     """
 
     dense = True
 
     def __init__(
-        self, scales: Sequence[float] = (1.0, 5.0), first_walk: int = 2, cache_bytes: int = _CACHE_BYTES
+        self,
+        scales: Sequence[float] = (1.0, 5.0),
+        first_walk: int = 2,
+        cache_bytes: int = _CACHE_BYTES,
+        most_dense: int = MOST_DENSE,
+        thinnest: float = _THINNEST,
     ) -> None:
         super().__init__()
         each = require_some("scales", scales)
         self.scales = tuple(require_float("scales", scale, strict=True) for scale in each)
         self.first_walk = require_int("first_walk", first_walk, 0, 2)
         self.cache_bytes = require_int("cache_bytes", cache_bytes, 0)
+        self.most_dense = require_int("most_dense", most_dense, 0)
+        self.thinnest = require_float("thinnest", thinnest)
         self.values = tuple(f"heat_{scale:g}" for scale in self.scales)
 
     def attach(self, facts: Facts) -> None:
         """Give the facts whose network heat flows in."""
         super().attach(facts)
         network = _network(facts)
+        chances = _chances(self.scales, self.first_walk)
+        self._thin: Flow | None = None
+        if facts.n_entities > self.most_dense:
+            self._thin = Flow(*network.walkable[:2], chances, self.thinnest, EPSILON)
+            return
         degrees = network.degrees.double()
         share = degrees / degrees.sum().clamp(min=1)
         self._general = (share + EPSILON).log().float()
         self._degrees = degrees.numpy()
         walkable = network.walkable
         self._edges = walkable.starts, walkable.target
-        self._chances = _chances(self.scales, self.first_walk)
+        self._chances = chances
         n = facts.n_entities
         self._n_kept = 0
         self._place = torch.full((n,), -1)
@@ -111,8 +129,13 @@ class Heat(Expert):
         values[torch.from_numpy(self._degrees[of_rows] == 0)] = 0.0
         return values.half()
 
-    def add_to(self, scores: Tensor, known: Tensor, relation: Tensor, weights: Tensor) -> None:  # noqa: ARG002
+    def add_to(self, scores: Tensor, known: Tensor, relation: Tensor, weights: Tensor) -> None:
         """Add the weighted values of all entities, some rows at a time."""
+        if self._thin is not None:
+            every = torch.arange(scores.shape[1])[None]
+            for i in range(len(known)):
+                scores[i] += self.at(known[i : i + 1], relation[i : i + 1], every)[0] @ weights[i]
+            return
         self._keep(known)
         step = max(1, (1 << 20) // max(1, scores.shape[1]))
         for start in range(0, len(known), step):
@@ -123,6 +146,8 @@ class Heat(Expert):
 
     def at(self, known: Tensor, relation: Tensor, candidates: Tensor) -> Tensor:  # noqa: ARG002
         """The values of candidates."""
+        if self._thin is not None:
+            return torch.from_numpy(heat_at(self._thin, known.numpy(), candidates.numpy()))
         self._keep(known)
         out = torch.empty(*candidates.shape, len(self.scales))
         step = max(1, (1 << 20) // max(1, self.facts.n_entities))
@@ -132,9 +157,10 @@ class Heat(Expert):
             out[some] = self.rows(known[some]).gather(2, places).transpose(1, 2).float()
         return out
 
-    def why(self, known: int, relation: int, candidate: int) -> list[Reason]:  # noqa: ARG002
+    def why(self, known: int, relation: int, candidate: int) -> list[Reason]:
         """How many times more heat there is than one expects, where it is more."""
-        values = self.rows(torch.tensor([known]))[0, :, candidate].tolist()
+        query = torch.tensor([known]), torch.tensor([relation]), torch.tensor([[candidate]])
+        values = self.at(*query)[0, 0].tolist()
         return [
             HeatReason(scale, math.exp(value))
             for scale, value in zip(self.scales, values, strict=True)
@@ -143,8 +169,9 @@ class Heat(Expert):
 
 
 def _network(facts: Facts) -> Network:
-    head = np.repeat(np.arange(facts.n_entities), np.diff(facts.starts))
-    target = torch.from_numpy(facts.target.astype(np.int64))
+    forward = facts.relation < facts.n_relations  # The others are the same edges from the other end.
+    head = np.repeat(np.arange(facts.n_entities), np.diff(facts.starts))[forward]
+    target = torch.from_numpy(facts.target[forward].astype(np.int64))
     return Network.from_edges(torch.from_numpy(head), target, facts.n_entities)
 
 

@@ -14,6 +14,7 @@ from mohone.evidence.companions import MIN_HITS, PRIOR
 from mohone.evidence.facts import Facts
 
 _LARGEST = 2**62
+_MOST = 64
 
 
 def mine_rules(
@@ -29,7 +30,7 @@ def mine_rules(
         ConfigError: where there are so many relations that bodies cannot be numbered.
     """
     width = 2 * facts.n_relations + 1  # Digit 0 ends a body.
-    if width ** (longest + 1) * max(1, facts.n_entities) > _LARGEST:
+    if longest > most_numbered(facts):
         raise ConfigError(f"`longest` must be smaller for {facts.n_relations:,} relations, but is {longest}.")
     heads = sample_heads(facts, n_heads, seed)
     parts: dict[int, tuple[Array, Array, Array, Array]] = {}
@@ -47,6 +48,14 @@ def mine_rules(
     starts = np.zeros(width, np.int64)
     np.cumsum(np.bincount(relation[kept], minlength=width - 1), out=starts[1:])
     return _digits(rule_bodies[kept], width, longest), confidences[kept], starts
+
+
+def most_numbered(facts: Facts) -> int:
+    """Relations of the longest bodies that can be numbered together with a relation and with an entity."""
+    width, longest = 2 * facts.n_relations + 1, 0
+    while width ** (longest + 2) * max(1, facts.n_entities) <= _LARGEST and longest < _MOST:
+        longest += 1
+    return longest
 
 
 def sample_heads(facts: Facts, n: int, seed: int) -> Array:

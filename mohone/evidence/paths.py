@@ -17,7 +17,7 @@ from mohone.evidence.expert import SparseExpert
 from mohone.evidence.facts import Facts, span
 from mohone.evidence.found import Found, find, with_room
 from mohone.evidence.neighbors import Neighbors
-from mohone.evidence.path_rules import mine_rules
+from mohone.evidence.path_rules import mine_rules, most_numbered
 from mohone.evidence.reasons import Path, Reason
 
 LONGEST = 4
@@ -25,6 +25,9 @@ SHORT, LONG = 2, 3  # Longest bodies in dense and in sparse networks.
 SPARSE = 8.0  # The mean degree below which a network is sparse.
 HEADS = {SHORT: 3_000, LONG: 8_000}
 MOST_REASONS = 5
+MOST_STEPS = 20_000  # Of the search along one body in a large network.
+_LARGE = 50_000  # Entities.
+_NO_END = 1 << 62
 
 
 class Paths(SparseExpert):
@@ -34,11 +37,13 @@ class Paths(SparseExpert):
     body joins| + 5)`, if there are 2 such pairs and it is above `min_confidence`. The values are `log(1 -
     prod(1 - confidence) + 1e-3) - log 1e-3` over the bodies that join h and t, and the same of the best
     confidence alone. All paths are simple: no entity is passed twice and t is not h; so the triple (h, r, t)
-    can speak for itself only by the body (r), which is no rule for r.
+    can speak for itself only by the body (r), which is no rule for r. Beyond 50,000 entities, whose hubs have
+    many edges, a body says nothing of a query whose walks by it take more than 20,000 steps.
 
     Args:
         longest: most relations of a body, 1 to 4; `auto`: 3 where entities have fewer than 8 neighbouring
-            triples on average (WN18RR: 4.2), else 2.
+            triples on average (WN18RR: 4.2), else 2; fewer where there are too many relations and entities
+            for so many to be numbered.
         n_heads: how many entities are sampled; `auto`: 3,000 for bodies up to 2, else 8,000.
         min_confidence: of a rule.
     """
@@ -66,7 +71,9 @@ class Paths(SparseExpert):
         and `starts` `(2 R + 1,)`, where those of each relation begin.
         """
         degree = len(facts.target) / max(1, facts.n_entities)
-        longest = (LONG if degree < SPARSE else SHORT) if isinstance(self.longest, str) else self.longest
+        longest = self.longest
+        if isinstance(longest, str):
+            longest = min(LONG if degree < SPARSE else SHORT, most_numbered(facts))
         n_heads = HEADS[min(max(longest, SHORT), LONG)] if isinstance(self.n_heads, str) else self.n_heads
         rules = mine_rules(facts, longest, n_heads, self.min_confidence, seed)
         self.bodies, self.confidences, self.starts = map(torch.from_numpy, rules)
@@ -74,7 +81,10 @@ class Paths(SparseExpert):
     def found(self, known: Array, relation: Array) -> Found:
         """Both values of all ends of the rules' paths."""
         rules = self.bodies.numpy(), self.confidences.numpy(), self.starts.numpy()
-        return find(lambda start, stop: _paths(self.facts, *rules, known, relation, start, stop), len(known))
+        most = MOST_STEPS if self.facts.n_entities > _LARGE else _NO_END
+        return find(
+            lambda start, stop: _paths(self.facts, *rules, known, relation, most, start, stop), len(known)
+        )
 
     def why(self, known: int, relation: int, candidate: int) -> list[Reason]:
         """The best bodies that join the two, with a path of each."""
@@ -105,6 +115,7 @@ def _paths(
     rule_starts: Array,
     known: Array,
     relation: Array,
+    most: int,
     start: int,
     stop: int,
 ) -> Any:
@@ -119,7 +130,7 @@ def _paths(
         first = size
         for rule in range(rule_starts[relation[i]], rule_starts[relation[i] + 1]):
             stamp += 1
-            n_ends = _ends(facts, bodies[rule], known[i], joined, stamp, ends)
+            n_ends = _ends(facts, bodies[rule], known[i], most, joined, stamp, ends)
             confidence, part = confidences[rule], math.log1p(-confidences[rule])
             entities, values = with_room(entities, values, size + n_ends)
             for j in range(n_ends):
@@ -139,11 +150,17 @@ def _paths(
 
 
 @njit(cache=True, nogil=True)
-def _ends(facts: Facts, body: Array, known: int, joined: Array, stamp: int, ends: Array) -> Any:
-    """The ends of all simple paths with this body, each once: their number, and themselves in `ends`."""
+def _ends(facts: Facts, body: Array, known: int, most: int, joined: Array, stamp: int, ends: Array) -> Any:
+    """The ends of all simple paths with this body, each once: their number, and themselves in `ends`.
+
+    There are none if that takes more than `most` steps.
+    """
     length, nodes, at, last = _begun(facts, body, known)
-    depth, n_ends = 0, 0
+    depth, n_ends, n_steps = 0, 0, 0
     while depth >= 0:
+        n_steps += 1
+        if n_steps > most:
+            return 0
         if at[depth] == last[depth]:
             depth -= 1
             continue

@@ -14,13 +14,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, repeat
 
 import torch
 from torch import Tensor
 
 from mohone.core.errors import require_float, require_int
-from mohone.core.sparse import csr_matrix, spmm
+from mohone.core.sparse import csr_of_rows, spmm
+
+_BLOCK = 1 << 26  # Numbers moved together, 256 MB: of 4.6 M entities 16 columns are.
+_LEAST_COLUMNS = 16  # A line of the cache.
+_ROWS = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -64,27 +68,40 @@ def retrofit(vectors: Tensor, neighbors: Tensor, pull: Pull) -> Tensor:
         tensor([[0.6667, 0.3333],
                 [0.3333, 0.6667]])
     """
-    now = vectors
-    for now in retrofit_steps(vectors, neighbors, pull):  # noqa: B007
-        pass
-    return now
-
-
-def retrofit_steps(vectors: Tensor, neighbors: Tensor, pull: Pull) -> Iterator[Tensor]:
-    """The vectors after each iteration of `retrofit`."""
-    neighbors = neighbors.to(vectors.device)
-    first = vectors.detach().reshape(len(vectors), -1)
     if pull.beta == 0 or neighbors.shape[1] == 0:
-        yield from (vectors.detach().clone() for _ in range(pull.iterations))
-        return
-    beta, alpha = float(pull.beta), float(pull.alpha)
-    matrix = neighbor_matrix(neighbors, beta / (alpha + beta))
-    alone = neighbors[:, :1] < 0
-    anchor = first * torch.where(alone, 1.0, alpha / (alpha + beta))
-    now = first
-    for _ in range(pull.iterations):
-        now = spmm(matrix, now).add_(anchor)
-        yield now.reshape(vectors.shape).to(vectors.dtype)
+        return vectors.detach().clone()
+    first, walk = vectors.detach().reshape(len(vectors), -1), _Walk(neighbors.to(vectors.device), pull)
+    out = torch.empty_like(first)
+    for columns in column_blocks(first):
+        for now in walk.steps(first[:, columns]):  # noqa: B007
+            pass
+        out[:, columns] = now
+    return out.reshape(vectors.shape)
+
+
+class _Walk:
+    """The update's matrix, which serves all columns."""
+
+    def __init__(self, neighbors: Tensor, pull: Pull) -> None:
+        beta, alpha = float(pull.beta), float(pull.alpha)
+        self.iterations = pull.iterations
+        self.matrix = neighbor_matrix(neighbors, beta / (alpha + beta))
+        self.own = torch.where(neighbors[:, :1] < 0, 1.0, alpha / (alpha + beta))
+
+    def steps(self, first: Tensor) -> Iterator[Tensor]:
+        """Some columns after each iteration: `(n, n_columns)` float32."""
+        now = first.contiguous()
+        anchor = now * self.own
+        for _ in range(self.iterations):
+            now = spmm(self.matrix, now).add_(anchor)
+            yield now
+
+
+def column_blocks(first: Tensor) -> Iterator[slice]:
+    """Columns that are moved together: all of a small table, few of a large one, since none needs another."""
+    step = max(_LEAST_COLUMNS, _BLOCK // max(1, len(first)))
+    for start in range(0, first.shape[1], step):
+        yield slice(start, start + step)
 
 
 def objective(vectors: Tensor, first: Tensor, neighbors: Tensor, pull: Pull) -> float:
@@ -96,24 +113,36 @@ def objective(vectors: Tensor, first: Tensor, neighbors: Tensor, pull: Pull) -> 
         9.0
     """
     vectors, first = vectors.flatten(1), first.flatten(1)
-    total = pull.alpha * float((vectors - first).square().sum())
-    pulls = pull.beta / (neighbors >= 0).sum(1).clamp(min=1)
-    for column in neighbors.T:
-        linked = column >= 0
-        squares = (vectors[linked] - vectors[column[linked]]).square().sum(1)
-        total += float((pulls[linked] * squares).sum())
+    total = 0.0
+    for rows in torch.arange(len(vectors)).split(max(1, _BLOCK // max(1, vectors.shape[1]))):
+        own, near = vectors[rows], neighbors[rows]
+        total += pull.alpha * float((own - first[rows]).square().sum())
+        pulls = pull.beta / (near >= 0).sum(1).clamp(min=1)
+        for column in near.T:
+            linked = column >= 0
+            squares = (own[linked] - vectors[column[linked]]).square().sum(1)
+            total += float((pulls[linked] * squares).sum())
     return total
 
 
 def objective_curve(first: Tensor, neighbors: Tensor, pull: Pull) -> list[float]:
     """The objective before the update and after each of its iterations: `iterations + 1` values."""
-    steps = chain([first], retrofit_steps(first, neighbors, pull))
-    return [objective(step, first, neighbors, pull) for step in steps]
+    first, neighbors = first.detach().flatten(1), neighbors.to(first.device)
+    walk = None if pull.beta == 0 or neighbors.shape[1] == 0 else _Walk(neighbors, pull)
+    total = [0.0] * (pull.iterations + 1)
+    for columns in column_blocks(first):
+        block = first[:, columns]
+        steps = repeat(block, pull.iterations) if walk is None else walk.steps(block)
+        each = (objective(step, block, neighbors, pull) for step in chain([block], steps))
+        total = [sum(pair) for pair in zip(total, each, strict=True)]
+    return total
 
 
 def neighbor_matrix(neighbors: Tensor, total: float) -> Tensor:
     """The `(n, n)` sparse matrix with `total / k` at each row's k neighbours, as many as it has."""
-    linked = neighbors >= 0
-    row, _ = linked.nonzero(as_tuple=True)
-    each = (total / linked.sum(1).double())[row].float()
-    return csr_matrix(row, neighbors[linked], each, len(neighbors))
+    # Sorted within a row, some rows at a time, the columns are in the order of a CSR matrix.
+    columns = torch.cat([part.int().sort(1).values for part in neighbors.split(_ROWS)])
+    linked = columns >= 0
+    n_linked = linked.sum(1)
+    each = (total / n_linked.double()).float().repeat_interleave(n_linked)
+    return csr_of_rows(n_linked, columns[linked], each)

@@ -45,7 +45,7 @@ class SampledObjective(pl.LightningModule):
         super().__init__()
         self.automatic_optimization = False
         self.lr = lr
-        self.vectors = nn.Parameter(torch.randn(n_nodes, dim) * (1 / dim**0.5), requires_grad=False)
+        self.vectors = nn.Parameter(torch.randn(n_nodes, dim).mul_(1 / dim**0.5), requires_grad=False)
         self.history = LossHistory(lr, "netemb.sampled_lr")
         self.squares = torch.zeros(n_nodes, dim)
         self._step = 0

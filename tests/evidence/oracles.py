@@ -133,6 +133,41 @@ def heat(kg: KnowledgeGraph, scales: tuple[float, ...], first_walk: int) -> Tens
     return torch.stack(out, 2)
 
 
+def thin_heat(kg: KnowledgeGraph, scales: tuple[float, ...], first_walk: int, thinnest: float) -> Tensor:
+    """The same where heat that spreads to less than `thinnest` a neighbour counts as spread by degrees."""
+    near: dict[int, set[int]] = {node: set() for node in range(N)}
+    for h, _, t in kg.train.tolist():
+        if h != t:
+            near[h].add(t)
+            near[t].add(h)
+    share = torch.tensor([len(near[node]) for node in range(N)], dtype=torch.float64)
+    share /= share.sum()
+    out = torch.zeros(N, N, len(scales), dtype=torch.float64)
+    for home in range(N):
+        now, thin = {home: 1.0}, 0.0
+        heat = torch.zeros(len(scales), N, dtype=torch.float64)
+        chances_ = torch.tensor(
+            [[math.exp(-s) * s**k / math.factorial(k) for k in range(40)] for s in scales]
+        )
+        chances_[:, :first_walk] = 0.0
+        heat[:, home] = chances_[:, 0]
+        for step in range(1, 40):
+            after: dict[int, float] = {}
+            for node, mass in now.items():
+                if mass / max(1, len(near[node])) < thinnest:
+                    thin += mass
+                    continue
+                for other in near[node]:
+                    after[other] = after.get(other, 0.0) + mass / len(near[node])
+            for node, mass in after.items():
+                heat[:, node] += chances_[:, step] * mass
+            heat += chances_[:, step, None] * thin * share
+            now = after
+        if near[home]:
+            out[home] = ((heat + 1e-6).log() - (share + 1e-6).log()).T
+    return out
+
+
 def chances(confidences: list[float]) -> list[float]:
     """The noisy or of rules and the best one, in the form of both experts of rules."""
     against = math.prod(1 - confidence for confidence in confidences)

@@ -13,6 +13,7 @@ from torch import Tensor
 from mohone.core.errors import ConfigError
 from mohone.data import KnowledgeGraph
 from mohone.evidence.answers import Answers
+from mohone.evidence.companions import MOST_ANSWERS
 from mohone.evidence.contexts import Contexts
 from mohone.evidence.expert import Expert
 from mohone.evidence.facts import facts_of
@@ -27,6 +28,7 @@ from mohone.evidence.reasons import Path as PathReason
 from mohone.evidence.votes import Votes
 from tests.evidence import oracles
 from tests.evidence.oracles import N, Oracle, R, chances, random_kg, some_queries, without
+from tests.helpers.graphs import kg_of
 
 KINDS: dict[str, Callable[[], Expert]] = {
     "votes": Votes,
@@ -277,3 +279,96 @@ def test_options_of_paths_are_checked(options: dict[str, int]) -> None:
 def test_options_of_heat_are_checked(options: dict[str, tuple[float, ...]]) -> None:
     with pytest.raises(ConfigError):
         Heat(**options)  # type: ignore[arg-type]
+
+
+def contexts(kg: KnowledgeGraph, **options: int) -> Expert:
+    """Contexts that take the graph for a large one, if `most_counted` is 0."""
+    expert = Contexts(**options)
+    expert.fit(facts_of(kg), None, 0)
+    return expert
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_contexts_of_few_slots_are_those_of_all(seed: int) -> None:
+    kg = random_kg(seed)
+    queries = some_queries(seed)
+    few, all_ = contexts(kg, most_counted=0), contexts(kg)
+    assert torch.equal(every(few, *queries), every(all_, *queries))
+    assert every(few, *queries).any()
+    for known, relation in zip(*(part[:10].tolist() for part in queries), strict=True):
+        for candidate in range(N):
+            assert few.why(known, relation, candidate) == all_.why(known, relation, candidate)
+
+
+def test_of_a_large_graph_who_has_many_answers_is_no_witness() -> None:
+    n = MOST_ANSWERS + 1
+    # Two askers and a hub have the same edge; the askers have one answer in common with the hub's many.
+    lines = [f"{who} same place" for who in ("a", "b", "c", "hub")]
+    lines += [f"hub r t{i:04}" for i in range(n)] + ["a r t0000", "b r t0000", "a r t0001"]
+    kg = kg_of({"train": lines, "valid": ["c r t0000"], "test": ["c r t0001"]})
+    of, r = kg.entities.ids, torch.tensor([kg.relations.ids["r"]])
+    answers = torch.tensor([[of["t0000"], of["t0001"]]])
+    expected = {0: [2, 0], 10_000: [3, 2]}  # Witnesses: of the three that have the edge, but for c.
+    for most_counted, hits in expected.items():
+        expert = contexts(kg, most_counted=most_counted)
+        best = expert.at(torch.tensor([of["c"]]), r, answers)[0, :, 1].double()
+        assert best.tolist() == pytest.approx([chances([n / 8])[1] if n else 0.0 for n in hits], rel=1e-5)
+
+
+@pytest.mark.parametrize("first_walk", [0, 2])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_heat_followed_to_the_end_is_that_of_matrix_exponentials(seed: int, first_walk: int) -> None:
+    kg = random_kg(seed)
+    expert = Heat(scales=(0.5, 3.0), first_walk=first_walk, most_dense=0, thinnest=0.0)
+    expert.fit(facts_of(kg), None, seed)
+    known, relation = some_queries(seed)
+    expected = oracles.heat(kg, (0.5, 3.0), first_walk)[known].float()
+    torch.testing.assert_close(every(expert, known, relation), expected, rtol=2e-3, atol=2e-3)
+
+
+@pytest.mark.parametrize("thinnest", [0.021, 0.21])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_thin_heat_counts_as_spread_by_degrees(seed: int, thinnest: float) -> None:
+    kg = random_kg(seed)
+    expert = Heat(scales=(0.5, 3.0), first_walk=1, most_dense=0, thinnest=thinnest)
+    expert.fit(facts_of(kg), None, seed)
+    known, relation = some_queries(seed)
+    expected = oracles.thin_heat(kg, (0.5, 3.0), 1, thinnest)[known].float()
+    assert not torch.allclose(expected, oracles.heat(kg, (0.5, 3.0), 1)[known].float(), atol=0.1)
+    torch.testing.assert_close(every(expert, known, relation), expected, rtol=2e-3, atol=2e-3)
+    weights, scores = torch.randn(len(known), 2), torch.zeros(len(known), N)
+    expert.add_to(scores, known, relation, weights)
+    torch.testing.assert_close(scores, (expected * weights[:, None]).sum(2), rtol=2e-3, atol=4e-3)
+
+
+def test_a_body_of_too_many_steps_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    kg = random_kg(0)
+    expert = fitted("paths", kg)
+    queries = some_queries(0)
+    whole = every(expert, *queries)
+    monkeypatch.setattr("mohone.evidence.paths._LARGE", 0)
+    assert torch.equal(every(expert, *queries), whole)
+    monkeypatch.setattr("mohone.evidence.paths.MOST_STEPS", 8)
+    fewer = every(expert, *queries)
+    assert ((fewer == 0) & (whole > 0)).any()
+    assert fewer.any()
+    assert (fewer <= whole).all()
+
+
+def test_bodies_are_as_long_as_can_be_numbered(monkeypatch: pytest.MonkeyPatch) -> None:
+    kg = random_kg(0, n_triples=60)
+    monkeypatch.setattr("mohone.evidence.path_rules._LARGEST", N * (2 * R + 1) ** 3)
+    expert = Paths()
+    expert.fit(facts_of(kg), None, 0)
+    assert expert.bodies.shape[1] == 2
+    with pytest.raises(ConfigError, match="`longest` must be smaller for 4 relations, but is 3"):
+        Paths(longest=3).fit(facts_of(kg), None, 0)
+
+
+def test_popular_answers_are_told_alike_one_by_one_and_all_at_once() -> None:
+    kg = random_kg(0)
+    expert = fitted("frequency", kg)
+    known, relation = some_queries(0)
+    scores = torch.zeros(len(known), N)
+    expert.add_to(scores, known, relation, torch.ones(len(known), 1))
+    assert torch.equal(scores, every(expert, known, relation)[:, :, 0])

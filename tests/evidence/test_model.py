@@ -24,6 +24,7 @@ from mohone.evidence.fit import fit_evidence, hold_out
 from mohone.evidence.frequency import Frequency
 from mohone.evidence.heat import Heat
 from mohone.evidence.linked import Linked
+from mohone.evidence.listing import best_candidates
 from mohone.evidence.model import EvidenceModel
 from mohone.evidence.neighbors import random_neighbors, weigh
 from mohone.evidence.paths import Paths
@@ -167,11 +168,11 @@ def test_it_is_ranked_block_by_block_as_at_once(
             assert apart.max() <= 1
 
 
-@pytest.mark.parametrize("block", [None, 7])
-def test_lists_hold_the_best_candidates_and_their_values(block: int | None) -> None:
+@pytest.mark.parametrize("most_whole", [N, 7])
+def test_lists_hold_the_best_candidates_and_their_values(most_whole: int) -> None:
     kg = random_kg(0)
     model = a_model(kg)
-    lists, triples = collect(model.inner, [*model.experts], kg, 2.0, 10, block=block)
+    lists, triples = collect(model.inner, [*model.experts], kg, 2.0, 10, most_whole=most_whole)
     ranks = LinkPrediction(kg, "valid", ("filtered",)).ranks(model.inner)["filtered"].mean
     known = {tuple(triple) for triple in kg.triples("train", "valid").tolist()}
     seen = []
@@ -243,3 +244,32 @@ def test_options_are_checked(umls: KnowledgeGraph, options: dict[str, object]) -
             [Frequency()],
             **options,  # type: ignore[arg-type]
         )
+
+
+@pytest.mark.parametrize("kind", [ComplEx, TransE])
+def test_lists_are_the_same_in_blocks(kind: type[KGEModel]) -> None:
+    kg = random_kg(0)
+    model, experts = an_inner(kind), [Frequency()]
+    experts[0].fit(facts_of(kg), None, 0)
+    whole = collect(model, experts, kg, 1.5, 7)
+    blocks = collect(model, experts, kg, 1.5, 7, most_whole=4)
+    assert torch.equal(whole.triples, blocks.triples)
+    for name, one, other in zip(whole.lists._fields, whole.lists, blocks.lists, strict=True):
+        np.testing.assert_allclose(other, one, rtol=1e-5, atol=1e-6, err_msg=name)
+    assert (whole.lists.gold >= 0).any()
+    assert (whole.lists.gold < 0).any()
+
+
+def test_of_equal_candidates_those_of_lower_numbers_are_listed() -> None:
+    kg = random_kg(0)
+    model = an_inner()
+    for table in model.parameters():
+        table.data.fill_(1.0)
+    known = kg.answers("tail", "train", "valid")
+    listed = best_candidates(model, "tail", kg.valid, known, 5, block=4)
+    for i, (h, r, t) in enumerate(kg.valid.tolist()):
+        answers = {b for a, q, b in [*kg.train.tolist(), *kg.valid.tolist()] if (a, q) == (h, r)} - {t}
+        left = [one for one in range(N) if one not in answers]
+        assert listed.candidates[i].tolist() == left[:5]
+        assert float(listed.rank[i]) == 1 + (len(left) - 1) / 2
+    assert listed.lengths.tolist() == [5] * len(kg.valid)

@@ -8,7 +8,7 @@ from scipy.sparse.linalg import spsolve
 
 from mohone.core.errors import ConfigError
 from mohone.core.nearest import nearest_neighbors
-from mohone.infusion.retrofit import Pull, objective, objective_curve, retrofit
+from mohone.infusion.retrofit import Pull, column_blocks, objective, objective_curve, retrofit
 
 TWO = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
 EACH_OTHER = torch.tensor([[1], [0]])
@@ -111,3 +111,22 @@ def test_bad_values_are_refused() -> None:
         retrofit(TWO, EACH_OTHER, Pull(-1.0))
     with pytest.raises(ConfigError, match=r"`infusion.alpha` must be > 0, but is 0\."):
         retrofit(TWO, EACH_OTHER, Pull(1.0, alpha=0.0))
+
+
+def test_some_columns_at_a_time_are_drawn_as_all_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch.manual_seed(0)
+    first = torch.randn(30, 7)
+    neighbors = nearest_neighbors(torch.randn(30, 3), 5, excluded=torch.arange(30) % 9 == 0).rows
+    pull = Pull(0.5, 1.5, 4)
+    moved, curve = retrofit(first, neighbors, pull), objective_curve(first, neighbors, pull)
+    monkeypatch.setattr("mohone.infusion.retrofit._BLOCK", 60)
+    monkeypatch.setattr("mohone.infusion.retrofit._LEAST_COLUMNS", 1)
+    monkeypatch.setattr("mohone.infusion.retrofit._ROWS", 4)
+    assert [part.stop - part.start for part in column_blocks(first)] == [2, 2, 2, 2]
+    torch.testing.assert_close(retrofit(first, neighbors, pull), moved)
+    assert objective_curve(first, neighbors, pull) == pytest.approx(curve, rel=1e-5)
+
+
+def test_no_pull_has_a_flat_curve() -> None:
+    assert objective_curve(TWO, EACH_OTHER, Pull(0.0, iterations=2)) == [0.0] * 3
+    assert objective_curve(TWO, EACH_OTHER[:, :0], Pull(1.0, iterations=2)) == [0.0] * 3

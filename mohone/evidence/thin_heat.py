@@ -1,0 +1,122 @@
+"""Heat from one entity in a large network: followed while it is worth it, then taken as spread by degrees."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from mohone.core.parallel import Array, in_chunks
+
+
+class Flow(NamedTuple):
+    """Where heat flows, for compiled loops.
+
+    Attributes:
+        starts, target: rows of neighbours, as `WalkableNetwork` has them.
+        chances: `(n_scales, n_steps + 1)` float32: how likely heat takes a walk of 0, 1, 2, ... steps.
+        thinnest: heat of which each neighbour would get less than this is followed no further: from there
+            on it counts as spread over all entities by their degrees, which is where all heat ends.
+        epsilon: a share of heat that is as good as none.
+    """
+
+    starts: Array
+    target: Array
+    chances: Array
+    thinnest: float
+    epsilon: float
+
+
+def heat_at(flow: Flow, known: Array, candidates: Array) -> Array:
+    """`log(heat + epsilon) - log(share of degrees + epsilon)` of candidates `(batch, k)`.
+
+    The cost of a known entity is at most `n_steps / thinnest` steps to a neighbour, whatever the network's
+    size; each of the distinct ones is computed once.
+
+    Returns:
+        `(batch, k, n_scales)` float32; 0 where the known entity is isolated.
+    """
+    out = np.zeros((*candidates.shape, len(flow.chances)), np.float32)
+    order = np.argsort(known, kind="stable")
+    in_chunks(
+        lambda start, stop: _heat_at(flow, known, candidates, order, start, stop, out), len(known), least=8
+    )
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _heat_at(
+    flow: Flow, known: Array, candidates: Array, order: Array, start: int, stop: int, out: Array
+) -> None:
+    n, n_scales, n_ends = len(flow.starts) - 1, len(flow.chances), len(flow.target)
+    heat, lost = np.zeros((n, n_scales), np.float32), np.zeros(n_scales)
+    room = np.zeros(n, np.float32), np.zeros(n, np.float32), np.empty(n, np.int32), np.empty(n, np.int32)
+    touched, n_touched = np.empty(n, np.int32), 0
+    for place in range(start, stop):
+        i = order[place]
+        if flow.starts[known[i]] == flow.starts[known[i] + 1]:
+            continue
+        if place == start or known[i] != known[order[place - 1]]:
+            for at in range(n_touched):
+                heat[touched[at]] = 0.0
+            n_touched = _spread_thin(flow, known[i], heat, lost, room, touched)
+        for j in range(candidates.shape[1]):
+            entity = candidates[i, j]
+            share = (flow.starts[entity + 1] - flow.starts[entity]) / n_ends
+            general = math.log(share + flow.epsilon)
+            for scale in range(n_scales):
+                found = heat[entity, scale] + lost[scale] * share
+                out[i, j, scale] = math.log(found + flow.epsilon) - general
+
+
+@njit(cache=True, nogil=True)
+def _spread_thin(flow: Flow, node: int, heat: Array, lost: Array, room: Any, touched: Array) -> Any:
+    """Add the heat from `node` to rows of `heat`, and set `lost`: the shares that degrees tell.
+
+    Returns:
+        how many rows were touched; which ones is in `touched`.
+    """
+    now, after, here, there = room
+    n_scales = len(lost)
+    n_here, n_touched, thin = 1, 1, 0.0
+    here[0] = touched[0] = node
+    now[node] = 1.0
+    for scale in range(n_scales):
+        heat[node, scale] = flow.chances[scale, 0]
+        lost[scale] = 0.0
+    # A touched row that has no heat yet is told from others by this, too small to count.
+    tiny = np.float32(1e-30)
+    heat[node] += tiny
+    for step in range(1, flow.chances.shape[1]):
+        n_there = 0
+        for at in range(n_here):
+            one = here[at]
+            mass = now[one]
+            now[one] = 0.0
+            first, last = flow.starts[one], flow.starts[one + 1]
+            portion = np.float32(mass / (last - first))
+            if portion < flow.thinnest:
+                thin += mass
+                continue
+            for edge in range(first, last):
+                other = flow.target[edge]
+                if after[other] == 0.0:
+                    there[n_there] = other
+                    n_there += 1
+                after[other] += portion
+        for at in range(n_there):
+            other = there[at]
+            if heat[other, 0] == 0.0:
+                touched[n_touched] = other
+                n_touched += 1
+                heat[other] += tiny
+            for scale in range(n_scales):
+                heat[other, scale] += flow.chances[scale, step] * after[other]
+        for scale in range(n_scales):
+            lost[scale] += flow.chances[scale, step] * thin
+        now, after, here, there, n_here = after, now, there, here, n_there
+    for at in range(n_here):
+        now[here[at]] = 0.0
+    return n_touched
