@@ -29,6 +29,7 @@ from mohone.core.files import full_disk, locked
 from mohone.core.terminal import prepare_terminal
 from mohone.experiment.configuration import absolute_paths, as_trained, check_choices, check_keys, to_plain
 from mohone.experiment.hydra_errors import explain
+from mohone.experiment.launchers import lost_job
 from mohone.experiment.recipes import CONF
 from mohone.experiment.short_keys import full_keys
 from mohone.experiment.sweep import FAILURES, begin_job, fail_job, show_ended
@@ -157,6 +158,12 @@ def main() -> int:
             if told_by_hydra:
                 raise
             print(error if isinstance(error, MohoneError) else explain(error), file=sys.stderr)
+            return 1
+        except Exception as error:
+            if not (lost := lost_job(error)):
+                raise
+            print(f"{lost} The same command goes on: {shlex.join(['mohone', *typed])}", file=sys.stderr)
+            show_ended()
             return 1
     return 1 if FAILURES else 0
 

@@ -11,6 +11,8 @@ import pytorch_lightning as pl
 import torch
 from pytorch_lightning.callbacks import Checkpoint
 
+from mohone.core.files import clear_parts, part_beside
+
 _SECONDS_BETWEEN_FILES = 30.0
 
 
@@ -25,6 +27,7 @@ class KeepProgress(Checkpoint):
 
     def __init__(self, path: Path, every: int, at_end: bool) -> None:
         self.path, self.every, self.at_end = path, every, at_end
+        self._part = part_beside(path)  # Of all processes of this training, and of no other.
         self._last = time.monotonic()
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:  # noqa: ARG002
@@ -39,12 +42,12 @@ class KeepProgress(Checkpoint):
             self._last = time.monotonic()
 
     def _write(self, trainer: pl.Trainer) -> None:
-        part = self.path.with_suffix(".part")
         if trainer.is_global_zero:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-        trainer.save_checkpoint(part)
+            clear_parts(self.path)
+        trainer.save_checkpoint(self._part)
         if trainer.is_global_zero:
-            part.replace(self.path)
+            self._part.replace(self.path)
 
 
 def progress_in(path: Path | None) -> tuple[int, float]:
