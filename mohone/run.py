@@ -73,7 +73,9 @@ def _run(config: DictConfig, folder: Path) -> float:
     except (KeyboardInterrupt, SystemExit) as error:  # Of Ctrl-C, too, Lightning makes a SystemExit.
         _keep_failure(folder, plain or _unresolved(config), "It was interrupted.", "interrupted")
         fail_job(folder, "It was interrupted.")
-        raise Interruption(130 if _is_ctrl_c(error) else 143) from None
+        # A code of its own tells a cluster to put the job into its queue again.
+        told = error.code if isinstance(error, SystemExit) and isinstance(error.code, int) else 143
+        raise Interruption(130 if _is_ctrl_c(error) else told) from None
     except Exception as error:
         text = "".join(traceback.format_exception(error))
         sentence = _sentence(error, folder, plain)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from importlib.util import find_spec
 
 from omegaconf import DictConfig
@@ -16,6 +17,8 @@ _EXTRAS = {
 }
 # Where the exceptions of workers that ended without a word come from.
 _WORKERS = ("submitit", "ray", "joblib", "concurrent")
+# That a plugin's own settings of the same name check a file of ours, as they should: not in workers either.
+warnings.filterwarnings("ignore", message=r"\s*'hydra/launcher/\w+' is validated against ConfigStore schema")
 
 
 def require_launcher(config: DictConfig) -> None:
