@@ -29,6 +29,7 @@ from mohone.core.files import full_disk, locked
 from mohone.core.terminal import prepare_terminal
 from mohone.experiment.configuration import absolute_paths, as_trained, check_choices, check_keys, to_plain
 from mohone.experiment.hydra_errors import explain
+from mohone.experiment.launchers import lost_job
 from mohone.experiment.recipes import CONF
 from mohone.experiment.short_keys import full_keys
 from mohone.experiment.sweep import FAILURES, begin_job, fail_job, show_ended
@@ -72,7 +73,9 @@ def _run(config: DictConfig, folder: Path) -> float:
     except (KeyboardInterrupt, SystemExit) as error:  # Of Ctrl-C, too, Lightning makes a SystemExit.
         _keep_failure(folder, plain or _unresolved(config), "It was interrupted.", "interrupted")
         fail_job(folder, "It was interrupted.")
-        raise Interruption(130 if _is_ctrl_c(error) else 143) from None
+        # A code of its own tells a cluster to put the job into its queue again.
+        told = error.code if isinstance(error, SystemExit) and isinstance(error.code, int) else 143
+        raise Interruption(130 if _is_ctrl_c(error) else told) from None
     except Exception as error:
         text = "".join(traceback.format_exception(error))
         sentence = _sentence(error, folder, plain)
@@ -157,6 +160,12 @@ def main() -> int:
             if told_by_hydra:
                 raise
             print(error if isinstance(error, MohoneError) else explain(error), file=sys.stderr)
+            return 1
+        except Exception as error:
+            if not (lost := lost_job(error)):
+                raise
+            print(f"{lost} The same command goes on: {shlex.join(['mohone', *typed])}", file=sys.stderr)
+            show_ended()
             return 1
     return 1 if FAILURES else 0
 

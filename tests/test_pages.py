@@ -36,7 +36,7 @@ def _swept(values: str, is_sweep: bool) -> list[str]:
     return values.split(",") if is_sweep and values[:1] != "[" else [values]
 
 
-@pytest.mark.parametrize("typed", [typed for _, typed in lines("run", "settings")], ids=" ".join)
+@pytest.mark.parametrize("typed", [typed for _, typed in lines("run", "settings", "plan")], ids=" ".join)
 def test_each_job_can_be_composed(typed: list[str]) -> None:
     keys = [each.partition("=") for each in typed if not each.startswith(_NOT_KEYS)]
     several = [[f"{key}={value}" for value in _swept(values, "-m" in typed)] for key, _, values in keys]
@@ -46,7 +46,7 @@ def test_each_job_can_be_composed(typed: list[str]) -> None:
 
 @pytest.mark.parametrize(
     ("name", "typed"),
-    [each for each in lines() if each[0] not in ("run", "settings")],
+    [each for each in lines() if each[0] not in ("run", "settings", "plan")],
     ids=lambda each: each if isinstance(each, str) else " ".join(each),
 )
 def test_each_other_command_lacks_its_files_alone(

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import glob
 import json
 import os
 import shutil
+import socket
 import tempfile
+import time
+import uuid
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,7 +22,9 @@ from mohone.core.errors import DataError
 
 _NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+_TAKEN = (errno.EEXIST, errno.ENOTEMPTY)
 _LEAST_SPACE = 1 << 20  # Of a disk that is not full, in bytes.
+_FORGOTTEN = 30 * 24 * 3600.0  # Seconds after which a part that another machine began is nobody's.
 
 
 @contextlib.contextmanager
@@ -58,6 +64,80 @@ def making(folder: Path) -> Iterator[Path]:
         part.replace(folder)
     finally:
         shutil.rmtree(part, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def making_once(folder: Path, is_whole: Callable[[Path], bool]) -> Iterator[Path]:
+    """Yield a temporary folder beside `folder`, renamed to it if the block ends well.
+
+    Several processes may make the same folder at once, also where none sees a lock of another: each ends
+    well, none takes away what another works on, and the folder of the first to end stays.
+
+    Args:
+        is_whole: may the folder that is there stay? Else it gives way.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    clear_parts(folder)
+    part = part_beside(folder)
+    part.mkdir()
+    try:
+        yield part
+        _put(part, folder, is_whole)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def _put(part: Path, folder: Path, is_whole: Callable[[Path], bool]) -> None:
+    """Rename a folder to one that may be there, whole or damaged."""
+    while True:
+        try:
+            part.rename(folder)
+            return
+        except OSError as error:
+            if error.errno not in _TAKEN:
+                raise
+        if is_whole(folder):
+            return
+        aside = part_beside(folder)
+        with contextlib.suppress(FileNotFoundError):  # Another process put it aside.
+            folder.rename(aside)
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def part_beside(path: Path) -> Path:
+    """A new name beside `path` for what is written aside; it says which process of which machine writes."""
+    return path.with_name(f"{path.name}.part-{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex}")
+
+
+def clear_parts(path: Path) -> None:
+    """Remove what processes that are no more began of `path`; of other machines' what is a month old."""
+    for part in path.parent.glob(f"{glob.escape(path.name)}.part-*"):
+        if not _is_abandoned(part):
+            continue
+        if part.is_dir():
+            shutil.rmtree(part, ignore_errors=True)
+        else:
+            part.unlink(missing_ok=True)
+
+
+def _is_abandoned(part: Path) -> bool:
+    host, _, process = part.name.partition(".part-")[2].rpartition("-")[0].rpartition("-")
+    if host == socket.gethostname() and os.name == "posix":
+        return not _runs(int(process))
+    with contextlib.suppress(FileNotFoundError):
+        return time.time() - part.stat().st_mtime > _FORGOTTEN
+    return False
+
+
+def _runs(process: int) -> bool:
+    """Is there a process of this number on this machine?"""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # Another user's.
+        return True
+    return True
 
 
 @contextlib.contextmanager

@@ -24,7 +24,17 @@ from mohone.experiment.short_keys import full_keys
 log = logging.getLogger(__name__)
 LAST_SEED = 2**32 - 1  # Lightning's.
 GROUPS = ("dataset", "kge_model", "training", "netemb", "infusion", "trainer", "logger")
-VALUES = ("callbacks", "seed", "dim", "data_dir", "store_dir", "sparse", "allocator", "progress")
+VALUES = (
+    "callbacks",
+    "seed",
+    "dim",
+    "data_dir",
+    "store_dir",
+    "sparse",
+    "allocator",
+    "progress",
+    "check_memory",
+)
 NODES = {  # Values that belong together.
     "network": ("weighting",),
     "pretrained": ("file", "frozen"),

@@ -14,6 +14,7 @@ from mohone.data import KnowledgeGraph
 from mohone.evaluation.metrics import tie_warning
 from mohone.evaluation.settings import settings_in
 from mohone.experiment.by_size import Size, in_words
+from mohone.experiment.estimated_memory import check_memory
 from mohone.experiment.plan import make_plan
 from mohone.experiment.stages.base import Trained
 from mohone.experiment.stages.runner import Runner, describe
@@ -63,6 +64,8 @@ def run_stages(
     if done := finished(folder, runner.keys, plan.config, runner.kg.fingerprints):
         log.info("skipped: this job has ended before, in %s", folder)
         return done
+    if plan.config.get("check_memory", True):
+        check_memory(runner)
     if plan.by_size:
         log.info("settings %s", in_words(plan.by_size, Size.of(runner.kg)))
     write_text(folder / CONFIG, OmegaConf.to_yaml(OmegaConf.create(plan.config)))

@@ -5,15 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import shutil
-import uuid
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from mohone.core.errors import ConfigError
-from mohone.core.files import check_writable, locked
+from mohone.core.files import check_writable, locked, making_once
 
 log = logging.getLogger(__name__)
 FORMAT = 3  # Raise it when the same configuration would give other results than before.
@@ -73,7 +71,9 @@ class StageStore:
     """Folders by stage and key under `root`, each made once.
 
     A stage is built in a folder beside its place and renamed into it, under a lock for its key: a killed run
-    leaves no half of a stage, and of two jobs that want the same stage one builds it and one waits.
+    leaves no half of a stage, and of two jobs that want the same stage one builds it and one waits. Where
+    they see no common lock (machines whose shared file system keeps locks to each of them), both build it,
+    both end well, and the stage of the first stays.
     """
 
     def __init__(self, root: Path) -> None:
@@ -96,23 +96,13 @@ class StageStore:
             the folder, and whether it was there already.
         """
         place = self.place(stage, key)
-        home = place.parent
         if is_whole(place):
             return place, True
         with self.lock(stage, key):
             if is_whole(place):
                 return place, True
-            for left in home.glob(f"{key}.part-*"):  # By a run that was killed: we hold its lock.
-                shutil.rmtree(left, ignore_errors=True)
-            part = home / f"{key}.part-{uuid.uuid4().hex}"
-            part.mkdir()
-            try:
+            with making_once(place, is_whole) as part:
                 build(part)
-                shutil.rmtree(place, ignore_errors=True)  # A damaged one.
-                part.rename(place)
-            except BaseException:
-                shutil.rmtree(part, ignore_errors=True)
-                raise
         return place, False
 
     def lock(self, stage: str, key: str) -> AbstractContextManager[None]:

@@ -13,7 +13,7 @@ from hydra.core.utils import JobReturn
 from hydra.errors import HydraException
 from hydra.experimental.callback import Callback
 from hydra.types import RunMode
-from omegaconf import DictConfig
+from omegaconf import DictConfig, open_dict, read_write
 from omegaconf.errors import OmegaConfBaseException
 
 from mohone.core.config import Plain
@@ -21,6 +21,8 @@ from mohone.core.errors import DataError, MohoneError
 from mohone.core.files import write_text
 from mohone.experiment.foresight import check_sweep, choices_of, sweeps_all
 from mohone.experiment.hydra_errors import explain
+from mohone.experiment.launchers import require_launcher
+from mohone.experiment.overrides import override
 from mohone.reporting.jobs import jobs_table
 from mohone.reporting.results import read_results
 
@@ -31,8 +33,9 @@ TABLE = "table.md"
 MARK = ".sweep"
 RUNNING: list[Path] = []  # The folder of the sweep that this process runs, if it does.
 FAILURES: dict[str, str] = {}  # A sentence for each failed job's folder; the exit code depends on it.
-# In the environment, for the workers of a parallel launcher: how many jobs, when it began and its process.
+# In the environment of its jobs, on whatever machine: how many jobs, when it began and its process.
 _SWEEP = "MOHONE_SWEEP"
+_CARRIED = (_SWEEP, "MOHONE_DATA")
 
 
 def _sweep_folder(config: DictConfig) -> Path:
@@ -59,6 +62,7 @@ class SweepTable(Callback):
     def on_multirun_start(self, config: DictConfig, **kwargs: Any) -> None:  # noqa: ARG002
         """Refuse a sweep of which a job cannot be; else note how many jobs it has and when it began."""
         try:
+            require_launcher(config)
             check_sweep(config)
         except DataError:
             pass  # The job says it, and the others are run.
@@ -68,25 +72,45 @@ class SweepTable(Callback):
             raise SystemExit(1) from None
         RUNNING.append(_sweep_folder(config))
         os.environ[_SWEEP] = f"{count_jobs(config)} {time.time()} {os.getpid()}"
+        _carry(config)
 
     def on_job_end(self, config: DictConfig, job_return: JobReturn, **kwargs: Any) -> None:  # noqa: ARG002
         """Write the table so far, and say how far the sweep is."""
         if config.hydra.mode == RunMode.MULTIRUN:
-            sweep = _sweep_folder(config)
-            results = read_results([sweep])
-            write_text(sweep / TABLE, jobs_table(results))
-            print(progress_line(results, os.environ[_SWEEP], time.time()), flush=True)
+            results = write_table(_sweep_folder(config))
+            print(progress_line(results, config.hydra.job.env_set[_SWEEP], time.time()), flush=True)
 
     def on_multirun_end(self, config: DictConfig, **kwargs: Any) -> None:  # noqa: ARG002
         """Show the table, and what failed in this sweep."""
         sweep = _sweep_folder(config)
         RUNNING.clear()
+        write_table(sweep)  # Of jobs that ended at once, on several machines, each wrote what it saw.
         show_table(sweep)
         for path in sorted(sweep.rglob(MARK)):
             if sentence := _mark(path.parent, os.environ[_SWEEP]):
                 FAILURES[str(path.parent.resolve())] = sentence
         for folder, sentence in FAILURES.items():
             print(f"failed: {folder}: {sentence}", file=sys.stderr)
+
+
+def _carry(config: DictConfig) -> None:
+    """Let the jobs know, on whatever machine, which sweep they are of and where it began.
+
+    A launcher composes a job's configuration from these overrides, here or there; not all of them hand on the
+    environment, and a relative path would start where their worker does.
+    """
+    environment = {name: os.environ[name] for name in _CARRIED if name in os.environ}
+    overrides = [override("hydra.sweep.dir", _sweep_folder(config))]
+    overrides += [override(f"++hydra.job.env_set.{name}", value) for name, value in environment.items()]
+    with read_write(config.hydra), open_dict(config.hydra):
+        config.hydra.overrides.hydra.extend(overrides)
+
+
+def write_table(sweep: Path) -> list[tuple[Path, Plain]]:
+    """Write the table of the jobs that have ended, and return their results."""
+    results = read_results([sweep])
+    write_text(sweep / TABLE, jobs_table(results))
+    return results
 
 
 def show_table(sweep: Path) -> None:

@@ -17,6 +17,7 @@ BESIDE = (
     "logger",
     "progress",
     "allocator",
+    "check_memory",
 )
 
 

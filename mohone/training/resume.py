@@ -13,6 +13,8 @@ import torch
 from lightning_fabric.plugins.io import TorchCheckpointIO
 from pytorch_lightning.callbacks import Checkpoint
 
+from mohone.core.files import clear_parts, part_beside
+
 PARTS = ".parts"
 _SECONDS_BETWEEN_FILES = 30.0
 
@@ -46,6 +48,7 @@ class KeepProgress(Checkpoint):
     def __init__(self, path: Path, every: int, at_end: bool) -> None:
         self.path, self.every, self.at_end = path, every, at_end
         self._pause = _SECONDS_BETWEEN_FILES  # Taken along to other processes.
+        self._part = part_beside(path)  # Of all processes of this training, and of no other.
         self._last = time.monotonic()
 
     def setup(self, trainer: pl.Trainer, pl_module: pl.LightningModule, stage: str) -> None:  # noqa: ARG002
@@ -64,12 +67,12 @@ class KeepProgress(Checkpoint):
             self._last = time.monotonic()
 
     def _write(self, trainer: pl.Trainer) -> None:
-        part = self.path.with_suffix(".part")
         if trainer.is_global_zero:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-        trainer.save_checkpoint(part)
+            clear_parts(self.path)
+        trainer.save_checkpoint(self._part)
         if trainer.is_global_zero:
-            part.replace(self.path)
+            self._part.replace(self.path)
             for older in sorted(self.path.parent.glob(f"{self.path.stem}-*{PARTS}"), key=_epoch_of)[:-1]:
                 remove(older)
 

@@ -1,11 +1,15 @@
+import contextlib
 import multiprocessing
 import os
+import shutil
 import signal
 import time
+from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
 import pytest
 
+from mohone.core.files import clear_parts, making_once, part_beside
 from mohone.experiment.store import StageStore, stage_key
 
 CONFIG = {"kge_model": {"dim": 3}, "training": {"lr": 0.1}}
@@ -76,6 +80,74 @@ def test_two_jobs_build_a_stage_once(tmp_path: Path) -> None:
         process.join()
         assert process.exitcode == 0
     assert (tmp_path / "count").read_text() == "x"
+
+
+def build_without_common_locks(root: Path, name: str, both: Barrier) -> None:
+    """As on a machine whose shared file system keeps locks to itself; builds while the other does."""
+
+    def lock(self: StageStore, stage: str, key: str) -> contextlib.AbstractContextManager[None]:  # noqa: ARG001
+        return contextlib.nullcontext()
+
+    def build(folder: Path) -> None:
+        both.wait(30)  # Both are at it.
+        (folder / "model").write_text(name)
+        both.wait(30)
+        assert (folder / "model").read_text() == name  # Nobody took it away.
+
+    StageStore.lock = lock  # type: ignore[method-assign]
+    place, reused = StageStore(root).get("baseline", "k", build)
+    assert not reused
+    (root / name).write_text((place / "model").read_text())
+
+
+def test_two_jobs_without_common_locks_both_end_with_the_same_stage(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    both, names = context.Barrier(2), ("a", "b")
+    processes = [
+        context.Process(target=build_without_common_locks, args=(tmp_path, name, both)) for name in names
+    ]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+        assert process.exitcode == 0
+    kept = (tmp_path / "baseline/k/model").read_text()
+    assert kept in names
+    assert [(tmp_path / name).read_text() for name in names] == [kept, kept]
+    assert [path.name for path in (tmp_path / "baseline").iterdir() if path.is_dir()] == ["k"]
+
+
+def test_a_whole_folder_stays_and_a_damaged_one_gives_way(tmp_path: Path) -> None:
+    def is_whole(folder: Path) -> bool:
+        return (folder / "model").exists()
+
+    place = tmp_path / "k"
+    for there, said in ((None, "mine"), ("half", "mine"), ("model", "there")):
+        if there:
+            shutil.rmtree(place)
+            place.mkdir()
+            (place / there).write_text("there")
+        with making_once(place, is_whole) as part:
+            (part / "model").write_text("mine")
+        assert [path.name for path in tmp_path.iterdir()] == ["k"]
+        assert [path.name for path in place.iterdir()] == ["model"]
+        assert (place / "model").read_text() == said
+
+
+def test_only_what_nobody_works_on_is_cleared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = part_beside(tmp_path / "k")
+    ended = multiprocessing.get_context("spawn").Process(target=int)
+    ended.start()
+    ended.join()
+    dead = own.with_name(own.name.replace(f"-{os.getpid()}-", f"-{ended.pid}-"))
+    monkeypatch.setattr("socket.gethostname", lambda: "another-machine")
+    far, forgotten, other = (part_beside(tmp_path / name) for name in ("k", "k", "kk"))
+    monkeypatch.undo()
+    for each in (own, dead, far, forgotten, other):
+        each.mkdir()
+    os.utime(forgotten, (0, 0))
+    clear_parts(tmp_path / "k")
+    assert set(tmp_path.iterdir()) == {own, far, other}
 
 
 def key(**changed: object) -> str:

@@ -38,9 +38,9 @@ def script(name: str, folder: Path, *arguments: str) -> subprocess.CompletedProc
     )
 
 
-def at_once(folder: Path, *commands: list[str]) -> list[tuple[int, str]]:
+def at_once(folder: Path, *commands: list[str], locks: bool = True) -> list[tuple[int, str]]:
     """Exit code and output of commands that run at the same time."""
-    ran = script("at_once.py", folder, json.dumps(commands))
+    ran = script("at_once.py", folder, *[] if locks else ["--no-locks"], json.dumps(commands))
     assert ran.returncode == 0, ran.stderr
     return [(code, out) for code, out in json.loads(ran.stdout)]
 
@@ -66,6 +66,15 @@ def test_two_sweeps_in_one_folder_at_once(tmp_path: Path) -> None:
     found = ended(tmp_path / "sweep")
     assert len(found) == 2
     assert all(each["status"] == "ok" for each in found.values())
+
+
+def test_two_sweeps_that_see_no_common_locks_both_end_whole(tmp_path: Path) -> None:
+    calm, *both = ([*SWEEP, f"hydra.sweep.dir={name}"] for name in ("calm", "one", "two"))
+    assert mohone(tmp_path, *calm, "store_dir=another").returncode == 0
+    ran = at_once(tmp_path, *both, locks=False)
+    assert [code for code, _ in ran] == [0, 0], ran
+    assert ended(tmp_path / "one") == ended(tmp_path / "two") == ended(tmp_path / "calm")
+    assert list((tmp_path / "outputs/store").rglob("*.part*")) == []
 
 
 def test_two_jobs_started_at_once_in_one_folder(tmp_path: Path) -> None:

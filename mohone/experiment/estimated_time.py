@@ -1,0 +1,255 @@
+"""How long a job's stages will take: a few steps of each are measured, and multiplied.
+
+Nothing is kept of what is measured. Trainings may stop early, so that theirs is the most it can be.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import pytorch_lightning as pl
+import torch
+from pytorch_lightning.callbacks import Callback
+from torch import Tensor
+from torch.utils.data import DataLoader, IterableDataset
+
+from mohone.evaluation.link_prediction import LinkPrediction
+from mohone.evaluation.unlinked import reported_settings
+from mohone.experiment.stages.runner import Runner
+from mohone.infusion.retrofitting import Retraining, Retrofit
+from mohone.netemb import StructuralRole
+from mohone.netemb.exact import ExactObjective, NodeBatches
+from mohone.netemb.pairs import PairBatches
+from mohone.netemb.sampled import SampledObjective
+from mohone.netemb.shnb import SharedNeighborhood
+from mohone.training.data_module import TripleDataModule
+from mohone.training.module import KGEModule
+
+_STEPS, _WARM = 20, 3  # Measured, at most; of which the first are not counted.
+_SECONDS = 15.0  # After which no further step is measured.
+_BLOCKS = 8  # Blocks of a neighbourhood's rows that are measured.
+_BLOCK = 64  # Rows of a neighbourhood that are computed at once.
+_RANKED_SECONDS = 0.3  # Ranking so long tells how long a triple takes.
+
+
+@dataclass(frozen=True)
+class Time:
+    """How long a stage takes: seconds (None: nobody has measured it), and what they were reckoned from."""
+
+    seconds: float | None
+    source: str
+
+
+class Stopwatch(Callback):
+    """Times the steps of a training, and stops it when it has enough of them."""
+
+    def __init__(self) -> None:
+        self.steps: list[float] = []
+        self.before = 0.0  # Seconds from the beginning of the epoch to its first batch.
+        self._begun = self._last = 0.0
+
+    def on_train_epoch_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:  # noqa: ARG002
+        """Begin."""
+        self._begun = self._last = _now()
+
+    def on_train_batch_start(self, *_: Any) -> None:
+        """Note what came before the first batch."""
+        if not self.steps:
+            self.before = _now() - self._begun
+            self._last = _now()
+
+    def on_train_batch_end(self, trainer: pl.Trainer, *_: Any) -> None:
+        """Note a step, with its share of what is between two of them."""
+        now = _now()
+        self.steps.append(now - self._last)
+        self._last = now
+        trainer.should_stop = now - self._begun > _SECONDS
+
+    @property
+    def step(self) -> float:
+        """Seconds of a usual step."""
+        return statistics.median(self.steps[_WARM:] or self.steps[-1:])
+
+
+class Times:
+    """The times of a job's stages, each measured when it is first asked for.
+
+    Args:
+        runner: of the job.
+    """
+
+    def __init__(self, runner: Runner) -> None:
+        self.runner, self.plan, self.kg = runner, runner.plan, runner.kg
+
+    @cached_property
+    def _module(self) -> KGEModule:
+        pl.seed_everything(self.plan.seed, verbose=False)
+        return KGEModule(self.runner.baseline.new_model(), self.plan.training, self.runner.validation)
+
+    @cached_property
+    def _epoch(self) -> tuple[float, int, float]:
+        """Seconds of an epoch's layout, its steps, and seconds of each."""
+        training, module, watch = self.plan.training, self._module, Stopwatch()
+        sizes = {"batch_size": training.fit.batch_size, "relation_block": module.model.relation_block}
+        data = TripleDataModule(self.kg, training.objective, seed=self.plan.seed, **sizes)
+        self._trainer(watch).fit(module, datamodule=data)
+        module.model.to(self.plan.trainers.device)
+        return watch.before, data.examples.n_batches(training.fit.batch_size), watch.step
+
+    @cached_property
+    def validation(self) -> float:
+        """Seconds of ranking the validation triples once."""
+        return self._per_triple("valid", ("filtered",)) * len(self.kg.valid)
+
+    def _per_triple(self, split: str, settings: tuple[str, ...]) -> float:
+        """Seconds of ranking both sides of a triple, by some of a split: the more, the quicker they are."""
+        _ = self._epoch  # The model is where it is trained.
+        triples, n, seconds = getattr(self.kg, split), 32, 0.0
+        order = torch.randperm(len(triples), generator=torch.Generator().manual_seed(0))
+        while seconds < _RANKED_SECONDS and n < 8 * len(triples):
+            some = triples[order[:n].sort().values]
+            few = LinkPrediction(dataclasses.replace(self.kg, **{split: some}), split, settings)
+            few.ranks(self._module.model)  # The first look at an index is not the usual one.
+            seconds, n = _seconds(partial(few.ranks, self._module.model)), 8 * n
+        return seconds / len(some)
+
+    def of(self, stage: str) -> Time:
+        """How long a stage takes (`netemb`, `baseline`, `infusion` or `evaluation`)."""
+        made: dict[str, Callable[[], Time]] = {
+            "netemb": self._network,
+            "baseline": self._baseline,
+            "infusion": self._infusion,
+            "evaluation": self._evaluation,
+        }
+        return made[stage]()
+
+    def _baseline(self) -> Time:
+        if self.plan.given.source is not None:
+            return Time(self.validation, "a validation")
+        fit = self.plan.training.fit
+        layout, n_steps, step = self._epoch
+        n_validations = -(-fit.max_epochs // fit.validate_every)
+        seconds = fit.max_epochs * (layout + n_steps * step) + n_validations * self.validation
+        source = f"{1000 * step:.3g} ms a step x {n_steps:,} x {fit.max_epochs} epochs"
+        return Time(seconds, f"{source} + {n_validations} validations of {self.validation:.2g} s")
+
+    def _network(self) -> Time:
+        """The neighbourhoods' rows or draws, and the steps by which vectors are learned."""
+        embedding = self.plan.embedding
+        assert embedding is not None
+        learner, network = embedding.learner, self.runner.network.network
+        n, generator = network.n_nodes, torch.Generator().manual_seed(self.plan.seed)
+        neighborhood, factor = embedding.neighborhood, 1.0
+        if isinstance(neighborhood, StructuralRole):  # All at once or not at all; the heat takes half of it.
+            neighborhood, factor = SharedNeighborhood(neighborhood.scales, neighborhood.laplacian), 2.0
+        neighborhood.fit(network, self.plan.seed)
+        exact = learner.objective_for(n) == "exact"
+        drawn = (learner.sampled_batch_size, learner.n_draws, learner.n_negatives, generator)
+        batches: NodeBatches | PairBatches = (
+            NodeBatches(network, learner.batch_size, generator)
+            if exact
+            else PairBatches(neighborhood, network, *drawn)
+        )
+        if not len(batches):
+            return Time(0.0, "no edge")
+        n_steps = max(learner.min_epochs * len(batches), learner.steps_for(n))
+        if not exact:
+            step = self._network_step(SampledObjective(n, learner.dim, learner.sampled_lr), batches, n_steps)
+            return Time(n_steps * step, f"{1000 * step:.3g} ms a step x {n_steps:,}")
+        blocks = torch.arange(n).split(_BLOCK)[:_BLOCKS]
+        neighborhood.weights(blocks[0])
+        rows = factor * _seconds(lambda: [neighborhood.weights(block) for block in blocks])
+        rows *= n / sum(map(len, blocks))
+        some: Any = _SomeRows(n)
+        step = self._network_step(ExactObjective(some, n, learner.dim, learner.lr), batches, n_steps)
+        told = f"{rows:.2g} s of rows + {1000 * step:.3g} ms a step x {n_steps:,}"
+        return Time(rows + n_steps * step, told)
+
+    def _network_step(
+        self, module: ExactObjective | SampledObjective, batches: NodeBatches | PairBatches, n_steps: int
+    ) -> float:
+        """Seconds of a usual step; see `mohone.netemb.learn`."""
+        module.n_steps, watch = n_steps, Stopwatch()
+        place = {} if isinstance(module, ExactObjective) else {"accelerator": "cpu", "precision": "32-true"}
+        n_threads = torch.get_num_threads()
+        try:
+            self._trainer(watch, **place).fit(module, DataLoader(_Endless(batches), batch_size=None))
+        finally:
+            torch.set_num_threads(n_threads)
+        return watch.step
+
+    def _trainer(self, watch: Stopwatch, **place: Any) -> pl.Trainer:
+        """For some steps, of which nothing is kept."""
+        limits = {"max_epochs": 1, "limit_train_batches": _STEPS, "limit_val_batches": 0}
+        return self.plan.trainers("plan", (watch,), one_process=True, logged=False, **limits, **place)
+
+    def _infusion(self) -> Time:
+        """Of retrofitting: the grid's validations and the epochs of re-training."""
+        infusion = self.plan.infusion
+        if not isinstance(infusion, Retraining):
+            return Time(None, "not measured")
+        n_points, n_epochs = 1, infusion.retrain_epochs
+        if isinstance(infusion, Retrofit):
+            sides, ks, betas = (_number(each) for each in (infusion.side, infusion.neighbors, infusion.beta))
+            n_points = sides * ks * betas + 1
+        layout, n_steps, step = self._epoch
+        n_validations = n_points + n_epochs + 1
+        seconds = n_validations * self.validation + n_epochs * (layout + n_steps * step)
+        source = f"{n_validations} validations of {self.validation:.2g} s"
+        return Time(seconds, f"{source} + {n_epochs} epochs of {layout + n_steps * step:.2g} s")
+
+    def _evaluation(self) -> Time:
+        """Test in all settings, of one model or of both."""
+        kg = self.kg
+        each = self._per_triple("test", reported_settings(kg))
+        n_models = 2 if self.plan.has_infusion else 1
+        told = f"{1000 * each:.2g} ms a test triple x {len(kg.test):,}"
+        return Time(n_models * each * len(kg.test), told + (f" x {n_models} models" if n_models > 1 else ""))
+
+
+class _SomeRows:
+    """Rows of no neighbourhood, as quickly looked up as those of one."""
+
+    def __init__(self, n_nodes: int) -> None:
+        self._matrix = torch.full((min(n_nodes, 1024), n_nodes), 1 / n_nodes)
+
+    def to(self, device: torch.device) -> None:
+        """Move the rows to a device."""
+        self._matrix = self._matrix.to(device)
+
+    def __getitem__(self, nodes: Tensor) -> Tensor:
+        return self._matrix[nodes % len(self._matrix)]
+
+
+class _Endless(IterableDataset[Any]):
+    """Batches without an end."""
+
+    def __init__(self, batches: NodeBatches | PairBatches) -> None:
+        self._batches = batches
+
+    def __iter__(self) -> Iterator[Any]:
+        while True:
+            yield from self._batches
+
+
+def _number(values: Any) -> int:
+    return len(values) if isinstance(values, list | tuple) else 1
+
+
+def _now() -> float:
+    """Seconds, once a GPU has done what it was told."""
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
+    return time.perf_counter()
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    begun = _now()
+    work()
+    return _now() - begun
