@@ -30,6 +30,7 @@ NODES = {  # Values that belong together.
     "pretrained": ("file", "frozen"),
     "given": ("model", "relations"),
 }
+_WHOLE = ("hydra", "hydra.launcher", "hydra.sweeper")  # Hydra itself cannot do without, and does not say so.
 _LATER = ("given",)  # Jobs of an earlier version have none.
 PATHS = (
     *("dataset.path", "dataset.data_dir", "dataset.store_dir", "data_dir", "store_dir"),
@@ -123,12 +124,16 @@ def check_choices(arguments: Sequence[str]) -> None:
             continue
         if not override.key_or_group:
             raise ConfigError(f"`{argument}` must be GROUP=CHOICE or KEY=VALUE, but names nothing.")
-        choices = sorted(path.stem for path in (CONF / override.key_or_group).glob("*.yaml"))
-        if choices and not _is_choice(override):
-            given = "taken away" if override.is_delete() else argument.partition("=")[2]
+        group = override.key_or_group
+        given = "taken away" if override.is_delete() else argument.partition("=")[2]
+        if group in _WHOLE:
             raise ConfigError(
-                f"`{override.key_or_group}` must be one of {', '.join(choices)}, but is {given}."
+                f"`{group}` must be set by its keys, as in hydra.run.dir=DIR, but as a whole is {given}."
             )
+        choices = sorted(path.stem for path in (CONF / group).glob("*.yaml"))
+        if (choices or "/" in group) and not _is_choice(override):
+            names = f"one of {', '.join(choices)}" if choices else "the name of a choice"
+            raise ConfigError(f"`{group}` must be {names}, but is {given}.")
 
 
 def _is_choice(override: Override) -> bool:
