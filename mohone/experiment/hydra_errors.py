@@ -15,6 +15,7 @@ from omegaconf.errors import (
 )
 
 from mohone.core.config import first_line, nearest
+from mohone.experiment.short_keys import short_key
 
 
 def explain(error: BaseException) -> str:
@@ -30,8 +31,10 @@ def explain(error: BaseException) -> str:
         ):
             key = str(each.full_key)
             known = _keys_of(each.parent_node)
+            if not known and len(each.parent_node):
+                return f"`{key}` must be left out, for there is no key here, but is given."
             if not known:
-                return f"`{key}` must be left out, for its group is `none` and has no keys, but is given."
+                return left_out(_typed_key(error) or key)
             return f"`{key}` must be one of {nearest(key.rpartition('.')[2], known)}, but is none of them."
         if isinstance(each, ValidationError):
             return f"`{each.full_key}` must have a value of its type, but: {first_line(each)}."
@@ -41,6 +44,17 @@ def explain(error: BaseException) -> str:
                 f"`{found[1]}` must be one value, or a sweep's (`-m`); if the comma is its own, type {typed}."
             )
     return f"The configuration must be one that can be composed, but: {first_line(error)}."
+
+
+def left_out(key: str) -> str:
+    """What is said of a key of a group that is the choice `none`."""
+    return f"`{key}` must be left out, for `{key.partition('.')[0]}` is none and has no keys, but is given."
+
+
+def _typed_key(error: BaseException) -> str | None:
+    """The key that Hydra could not set, as short as it may be typed; OmegaConf names the part it lacks."""
+    found = (re.match(r"Could not override '([^']*)'", str(each)) for each in _chain(error))
+    return next((short_key(each[1]) for each in found if each), None)
 
 
 def _keys_of(node: DictConfig) -> list[str]:
