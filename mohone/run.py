@@ -156,9 +156,16 @@ def main() -> int:
         except (MohoneError, HydraException, OmegaConfBaseException) as error:
             if told_by_hydra:
                 raise
-            print(error if isinstance(error, MohoneError) else explain(error), file=sys.stderr)
+            print(
+                error if isinstance(error, MohoneError) else explain(error, _sweeps(typed)), file=sys.stderr
+            )
             return 1
     return 1 if FAILURES else 0
+
+
+def _sweeps(typed: list[str]) -> bool:
+    """May a key have several values?"""
+    return not {"-m", "--multirun"}.isdisjoint(typed)
 
 
 @contextlib.contextmanager

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hydra.core.override_parser.overrides_parser import OverridesParser
 
-from mohone.experiment.hydra_errors import typed_line
+from mohone.experiment.hydra_errors import typed_line, typed_values
 from tests.helpers.commands import TINY, mohone, results
 
 BASELINE = ["netemb=none", *[setting for setting in TINY if "netemb" not in setting], "hydra.run.dir=here"]
@@ -78,6 +78,15 @@ BASELINE = ["netemb=none", *[setting for setting in TINY if "netemb" not in sett
             ["dataset=folder", "dataset.path=a,b"],
             "a sweep's (`-m`); if the comma is its own, type \"dataset.path='a,b'\".",
         ),
+        (
+            ["-m", "dataset=folder", "dataset.path=runs/lr=0.1,B"],
+            "must have its values in quotes: type \"dataset.path='runs/lr=0.1','B'\"; "
+            "if the comma is its own, type \"dataset.path='runs/lr=0.1,B'\".",
+        ),
+        (
+            ["dataset=folder", "dataset.path=runs/lr=0.1,B"],
+            "must have its value in quotes: type \"dataset.path='runs/lr=0.1,B'\".",
+        ),
         (["dataset=folder", "dataset.path=/x/Łódź"], "in quotes: type \"dataset.path='/x/Łódź'\"."),
     ],
 )
@@ -123,6 +132,19 @@ def test_the_line_to_type_gives_the_path(path: str) -> None:
     (word,) = shlex.split(typed_line(f"dataset.path={path}"))
     (override,) = OverridesParser.create().parse_overrides([word])
     assert override.value() == path
+
+
+@pytest.mark.parametrize(
+    "paths",
+    [["runs/lr=0.1", "B"], ["'a,b'", "x=1"], ["it's=1", "b"], ["Łódź", 'a"b', "$x y"], ["a(1)", "[b]"]],
+)
+def test_the_line_to_type_for_a_sweep_gives_each_path(paths: list[str]) -> None:
+    (word,) = shlex.split(typed_values(f"dataset.path={','.join(paths)}"))
+    (override,) = OverridesParser.create().parse_overrides([word])
+    assert override.is_sweep_override()
+    assert [value.strip("'") for value in paths] == [
+        shlex.split(x)[0] for x in override.sweep_string_iterator()
+    ]
 
 
 @pytest.mark.parametrize(
