@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mohone.core.command_line import Parser
 from mohone.core.errors import DataError, require_choice, require_int
 from mohone.core.terminal import exit_code, prepare_terminal
 from mohone.experiment.job_arguments import add_job_options, open_given
@@ -28,7 +29,7 @@ _SUFFIXES = (".txt", ".tsv")
 def main(arguments: list[str] | None = None) -> int:
     """The command line; the exit code is 1 if nothing was classified."""
     prepare_terminal()
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m mohone.classify",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,

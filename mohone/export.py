@@ -7,6 +7,7 @@ import logging
 import sys
 from pathlib import Path
 
+from mohone.core.command_line import Parser
 from mohone.core.errors import DataError
 from mohone.core.terminal import exit_code, prepare_terminal
 from mohone.core.words import counted
@@ -18,7 +19,7 @@ _KINDS = ("model", "baseline", "network")
 def main(arguments: list[str] | None = None) -> int:
     """The command line; the exit code is 1 if nothing was written."""
     prepare_terminal()
-    parser = argparse.ArgumentParser(prog="python -m mohone.export", description=__doc__)
+    parser = Parser(prog="python -m mohone.export", description=__doc__)
     parser.add_argument("job", type=Path, metavar="JOB", help="its folder")
     parser.add_argument("out", type=Path, metavar="OUT", help="OUT.npz, OUT.safetensors or OUT.txt")
     parser.add_argument(

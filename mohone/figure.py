@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from mohone.core.command_line import Parser
 from mohone.core.errors import DataError, require_choice
 from mohone.core.terminal import exit_code, prepare_terminal, typed
 from mohone.evaluation.settings import ALL_SETTINGS
@@ -26,7 +27,7 @@ _OF_JOB = {
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m mohone.figure", description=__doc__)
+    parser = Parser(prog="python -m mohone.figure", description=__doc__)
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
     each = {
         "map": "an entity and its network neighbours before and after the infusion",

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from mohone.core.command_line import Parser
 from mohone.core.terminal import exit_code, prepare_terminal
 
 _SETTINGS = "like dataset=folder dataset.path=DIR netemb=struct infusion.beta=0.2; kge_model=NAME for files"
@@ -18,7 +19,7 @@ _SETTINGS = "like dataset=folder dataset.path=DIR netemb=struct infusion.beta=0.
 def main(arguments: list[str] | None = None) -> int:
     """The command line; the exit code is 1 if nothing was infused."""
     prepare_terminal()
-    parser = argparse.ArgumentParser(prog="python -m mohone.infuse", description=__doc__)
+    parser = Parser(prog="python -m mohone.infuse", description=__doc__)
     parser.add_argument(
         "model", type=Path, metavar="MODEL", help="a folder that PyKEEN wrote, or a file of entity vectors"
     )

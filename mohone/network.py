@@ -7,6 +7,7 @@ import logging
 import sys
 from pathlib import Path
 
+from mohone.core.command_line import Parser, YesNo
 from mohone.core.config import Plain
 from mohone.core.errors import ConfigError, require_choice, require_int
 from mohone.core.files import check_writable
@@ -20,7 +21,7 @@ _NO_DATASET = "dataset=folder"  # The usual one would suggest its own size.
 def main(arguments: list[str] | None = None) -> int:
     """The command line; the exit code is 1 if there is nothing to export."""
     prepare_terminal()
-    parser = argparse.ArgumentParser(prog="python -m mohone.network", description=__doc__)
+    parser = Parser(prog="python -m mohone.network", description=__doc__)
     parser.add_argument(
         "file", type=Path, help="edges (two fields a line, or three with weights) or triples, UTF-8"
     )
@@ -28,12 +29,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--delimiter", type=typed, default="\t", help="between fields; a tab if not given")
     parser.add_argument(
         "--header",
-        action=argparse.BooleanOptionalAction,
+        action=YesNo,
         help="the first line names the columns; if not said: if its words do, and stand nowhere else",
     )
     parser.add_argument(
         "--weights",
-        action=argparse.BooleanOptionalAction,
+        action=YesNo,
         help="the third field is the edge's weight; if not said: if it can be nothing else",
     )
     parser.add_argument("settings", nargs="*", help="like netemb=node2vec netemb.p=0.5 dim=64 seed=1")

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mohone.core.command_line import Parser, YesNo
 from mohone.core.errors import ConfigError, DataError
 from mohone.core.terminal import exit_code, prepare_terminal, typed
 from mohone.core.words import counted
@@ -30,7 +31,7 @@ _PARTS = ("head", "relation", "tail")
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m mohone.predict",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -45,7 +46,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--known", action="store_true", help="also those that the data set has, and where")
     parser.add_argument("--typed", action="store_true", help="only what train has with it on that side")
     own = "may a query's entity be its answer? If not given: where the data have such triples"
-    parser.add_argument("--own", action=argparse.BooleanOptionalAction, help=own)
+    parser.add_argument("--own", action=YesNo, help=own)
     parser.add_argument("--labels", type=Path, metavar="FILE", help="readable ones: NAME<TAB>LABEL lines")
     parser.add_argument("--with", type=Path, dest="newer", metavar="FILE", help="triples of newer entities")
     parser.add_argument("--baseline", action="store_true", help="of the model before the infusion")

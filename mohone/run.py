@@ -22,7 +22,7 @@ from hydra.utils import get_original_cwd
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from mohone import __version__
+from mohone.core.command_line import Parser
 from mohone.core.config import CHOICES, Plain
 from mohone.core.errors import DataError, MohoneError
 from mohone.core.files import full_disk, locked
@@ -140,9 +140,7 @@ def _fail(folder: Path, sentence: str) -> None:
 def main() -> int:
     """The command line; the exit code is 1 if a job failed."""
     prepare_terminal()
-    if sys.argv[1:] == ["--version"]:
-        print(f"mohone {__version__}")
-        return 0
+    _options().parse_known_args()
     typed, told_by_hydra = sys.argv[1:], "HYDRA_FULL_ERROR" in os.environ
     with _surroundings():
         try:
@@ -161,6 +159,14 @@ def main() -> int:
             )
             return 1
     return 1 if FAILURES else 0
+
+
+def _options() -> Parser:
+    """Those of Hydra's options that take a value, to be given once, and the version, which is ours."""
+    options = Parser(prog="mohone.run", add_help=False, allow_abbrev=False)
+    for short, long in (("c", "cfg"), ("cp", "config-path"), ("cn", "config-name"), ("cd", "config-dir")):
+        options.add_argument(f"-{short}", f"--{long}")
+    return options
 
 
 def _sweeps(typed: list[str]) -> bool:

@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from mohone.core.command_line import Parser, YesNo
 from mohone.core.errors import DataError, require_int
 from mohone.core.files import making
 from mohone.core.terminal import exit_code, prepare_terminal, typed
@@ -14,7 +15,7 @@ from mohone.core.terminal import exit_code, prepare_terminal, typed
 def main(arguments: list[str] | None = None) -> int:
     """The command line; the exit code is 1 if nothing was written."""
     prepare_terminal()
-    parser = argparse.ArgumentParser(prog="python -m mohone.split", description=__doc__)
+    parser = Parser(prog="python -m mohone.split", description=__doc__)
     parser.add_argument("file", type=Path, help="head, relation and tail a line, UTF-8")
     parser.add_argument("folder", type=Path, help="made, or empty")
     parser.add_argument(
@@ -28,7 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--delimiter", type=typed, default="\t", help=about)
     parser.add_argument(
         "--header",
-        action=argparse.BooleanOptionalAction,
+        action=YesNo,
         help="the first line names the columns; if not said: if its words do, and stand nowhere else",
     )
     given = parser.parse_args(arguments)

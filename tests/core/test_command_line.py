@@ -1,0 +1,82 @@
+"""What all commands have in common; each is asked with arguments that end before any work."""
+
+import argparse
+import importlib
+import sys
+from pathlib import Path
+
+import pytest
+
+import mohone
+from mohone.core.command_line import Parser, YesNo
+
+COMMANDS = sorted(path.stem for path in Path(mohone.__file__).parent.glob("*.py") if path.stem != "__init__")
+
+
+def said(command: str, *arguments: str) -> int | str | None:
+    """How a command ends, of these arguments."""
+    sys.argv = [command, *arguments]
+    try:
+        return importlib.import_module(f"mohone.{command}").main()
+    except SystemExit as ended:
+        return ended.code
+
+
+@pytest.fixture(autouse=True)
+def _own_arguments(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(sys, "argv", sys.argv)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_says_its_version(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(command, "--version") == 0
+    assert capsys.readouterr().out == f"mohone {mohone.__version__}\n"
+
+
+def test_a_short_option_of_hydras_is_no_other_of_its_options(capsys: pytest.CaptureFixture[str]) -> None:
+    assert said("run", "-c", "job", "--version") == 0
+    assert "error" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments", "option"),
+    [
+        ("export", ["job", "out.npz", "--of", "model", "--of", "network"], "--of"),
+        ("predict", ["job", "--out", "a.tsv", "--head", "a", "--head", "b", "--out", "b.tsv"], "--out"),
+        ("predict", ["job", "--out=a.tsv", "--out=a.tsv"], "--out"),
+        ("figure", ["map", "job", "--entity", "a", "--out", "a.png", "--out", "b.png"], "--out"),
+        ("infuse", ["model", "--out", "a", "dim=3", "--out", "b"], "--out"),
+        ("settings", ["--config-dir", "a", "dim=3", "--config-dir", "b"], "--config-dir"),
+        ("run", ["--config-dir", "a", "dim=3", "--config-dir", "b"], "--config-dir"),
+        ("run", ["-cn", "a", "--config-name=b"], "--config-name"),
+    ],
+)
+def test_an_option_of_one_value_is_given_once(
+    command: str, arguments: list[str], option: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert said(command, *arguments) == 2
+    assert f"{option}` must be given once, but " in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_option_and_its_opposite_are_not_both_given(capsys: pytest.CaptureFixture[str]) -> None:
+    parser = Parser(prog="x")
+    parser.add_argument("--header", action=YesNo)
+    for arguments, header in ((["--header"], True), (["--no-header"], False), ([], None)):
+        assert parser.parse_args(arguments).header is header  # And again, for it is counted by command line.
+    with pytest.raises(SystemExit):
+        parser.parse_args(["--header", "--no-header"])
+    assert capsys.readouterr().err.endswith(
+        "x: error: `--header` and `--no-header` must be given once, but are given again.\n"
+    )
+
+
+def test_positional_arguments_and_lists_are_as_they_were() -> None:
+    parser = Parser()
+    parser.add_argument("first")
+    parser.add_argument("--name", action="append")
+    parser.add_argument("--out")
+    parser.add_argument("settings", nargs="*")
+    given = parser.parse_intermixed_args(["a", "--name", "x", "b=1", "--out", "o", "--name", "y", "c=2"])
+    assert given == argparse.Namespace(first="a", name=["x", "y"], out="o", settings=["b=1", "c=2"])
