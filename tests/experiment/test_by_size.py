@@ -143,7 +143,9 @@ def test_a_sweep_over_folders_chooses_for_each_and_says_so(tmp_path: Path) -> No
     ran = mohone(tmp_path, "-m", OWN, "dataset.path=D,E", "netemb=none", "training.max_epochs=1", *typed)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     small, large = results(tmp_path)
+    size_file = "size/strong/folder-one_vs_all-translational"
     for job, n_entities in ((small, 4), (large, 305)):
+        assert job["recipe_files"] == ["model/default/one_vs_all-translational", size_file]
         size = Size(n_entities, 2, job["dataset"]["n_train"])
         assert f"settings by the size of the data ({size}), not tuned to them: " in ran.stdout
         for key, value in job["by_size"].items():
