@@ -1,7 +1,6 @@
 """The command line as a user types it; those that want a process of their own are in `slow/`."""
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -147,11 +146,6 @@ def test_a_graph_without_edges_has_nothing_to_infuse(tmp_path: Path) -> None:
     ran = mohone(tmp_path, "dataset=folder", "dataset.path=D", *TINY)
     assert ran.returncode == 0, ran.stdout
     assert "chosen on validation: no infusion" in ran.stdout
-
-
-def test_the_command_line_starts_without_torch() -> None:
-    check = "import sys, mohone.run; assert 'torch' not in sys.modules"
-    subprocess.run([sys.executable, "-c", check], check=True, timeout=60)
 
 
 def test_help_lists_the_groups(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import argparse
 import importlib
+import subprocess
 import sys
 from pathlib import Path
 
@@ -80,3 +81,36 @@ def test_positional_arguments_and_lists_are_as_they_were() -> None:
     parser.add_argument("settings", nargs="*")
     given = parser.parse_intermixed_args(["a", "--name", "x", "b=1", "--out", "o", "--name", "y", "c=2"])
     assert given == argparse.Namespace(first="a", name=["x", "y"], out="o", settings=["b=1", "c=2"])
+
+
+WITHOUT_TORCH = """
+import contextlib, importlib, sys
+
+def run(command, *arguments):
+    sys.argv = [command, *arguments]
+    try:
+        code = importlib.import_module(f"mohone.{command}").main()
+    except SystemExit as ended:
+        code = ended.code
+    heavy = {"torch", "pytorch_lightning"} & {*sys.modules}
+    assert code == 0 and not heavy, (command, arguments, code, heavy)
+
+for command in COMMANDS:
+    run(command, "--version")
+    run(command, "--help")
+run("report", RESULTS)
+run("settings", "recipe=strong", "kge_model=complex")
+run("split", "triples.tsv", "split")
+"""
+
+
+def test_what_trains_nothing_starts_without_torch(tmp_path: Path) -> None:
+    lines = [f"{a}\tr\t{b}" for a in "abcd" for b in "abcd"]
+    (tmp_path / "triples.tsv").write_text("\n".join(lines), encoding="utf-8")
+    outputs = Path(mohone.__file__).parents[1] / "outputs/paper"
+    script = f"COMMANDS, RESULTS = {COMMANDS}, {str(outputs)!r}\n{WITHOUT_TORCH}"
+    ran = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert (tmp_path / "split/train.txt").exists()

@@ -1,0 +1,66 @@
+"""The names of a data set, of its splits too; without torch, which takes seconds."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from functools import cached_property
+
+from mohone.core.errors import DataError
+from mohone.data.names import decoded
+
+SPLITS = ("train", "valid", "test")
+
+
+class Vocabulary:
+    """Names in sorted (code point) order and their ids, so that a file's line order changes nothing.
+
+    Example:
+        >>> Vocabulary(["b", "a", "B", "b"]).ids
+        {'B': 0, 'a': 1, 'b': 2}
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.names = tuple(sorted(set(names)))
+        self._n = len(self.names)
+        self._lines: bytes | None = None
+
+    @classmethod
+    def of_lines(cls, lines: bytes) -> Vocabulary:
+        """Names that are sorted and unique, one a line; they become text when somebody asks for them."""
+        vocabulary = cls.__new__(cls)
+        vocabulary._n, vocabulary._lines = lines.count(b"\n"), lines
+        return vocabulary
+
+    @property
+    def lines(self) -> bytes:
+        """The names, one a line."""
+        return "".join(f"{name}\n" for name in self.names).encode() if self._lines is None else self._lines
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Each name at its id."""
+        return decoded(self.lines)
+
+    @cached_property
+    def ids(self) -> dict[str, int]:
+        """Each name's id."""
+        return {name: i for i, name in enumerate(self.names)}
+
+    def __len__(self) -> int:
+        return self._n
+
+    def id_of(self, name: str) -> int:
+        """Its id.
+
+        Raises:
+            DataError: it is none of the names; those like it are told.
+        """
+        if name not in self.ids:
+            raise DataError(f"{name!r} must be a name of the data set, but is none{self.names_like(name)}.")
+        return self.ids[name]
+
+    def names_like(self, name: str) -> str:
+        """Up to three names that are nearly this one, for a message; empty: there are none."""
+        near = difflib.get_close_matches(name, self.names, n=3)
+        return f" (there is {', '.join(map(repr, near))})" if near else ""
