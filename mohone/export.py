@@ -11,7 +11,7 @@ from mohone.core.command_line import Parser
 from mohone.core.errors import DataError
 from mohone.core.terminal import exit_code, prepare_terminal
 from mohone.core.words import counted
-from mohone.experiment.job_arguments import add_job_options, open_given
+from mohone.experiment.job_arguments import add_job_options, check_job, open_given
 
 _KINDS = ("model", "baseline", "network")
 
@@ -35,6 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _export(given: argparse.Namespace) -> None:
+    check_job(given.job, given)
     # Torch and Lightning take seconds: help and typos should not.
     from mohone.core.named_vectors import check_format, write_vectors
 

@@ -10,9 +10,10 @@ from typing import Any
 
 from mohone.core.command_line import Parser
 from mohone.core.errors import DataError, require_choice
+from mohone.core.files import check_file, check_folder
 from mohone.core.terminal import exit_code, prepare_terminal, typed
 from mohone.evaluation.settings import ALL_SETTINGS
-from mohone.experiment.job_arguments import add_job_options, open_given
+from mohone.experiment.job_arguments import add_job_options, check_job, open_given
 from mohone.reporting.infusions import n_neighbors
 from mohone.reporting.pictures import gains
 from mohone.reporting.plotting import save_figure
@@ -63,6 +64,7 @@ def _draw(given: argparse.Namespace) -> Any:
 
         return barbell_figure(given.scale)
     if given.kind in ("scale", "strength"):
+        check_folder("FOLDER", given.folder)
         results = [result for _, result in read_results([given.folder])]
         draw = gains.scale_figure if given.kind == "scale" else gains.strength_figure
         return draw(results, given.setting)
@@ -72,6 +74,8 @@ def _draw(given: argparse.Namespace) -> Any:
 
 
 def _map(given: argparse.Namespace) -> Any:
+    check_file("--labels", given.labels)
+    check_job(given.folder, given)
     from mohone.data.labels import find_name, read_labels
     from mohone.reporting.pictures.maps import map_figure
 

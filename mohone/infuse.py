@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from mohone.core.command_line import Parser
+from mohone.core.files import check_there
 from mohone.core.terminal import exit_code, prepare_terminal
 
 _SETTINGS = "like dataset=folder dataset.path=DIR netemb=struct infusion.beta=0.2; kge_model=NAME for files"
@@ -44,6 +45,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _infuse(given: argparse.Namespace) -> str:
     """Run the job, write its outcome; returns what to say in the end."""
+    for path in (given.model, given.relations):
+        check_there(path, "a folder of PyKEEN's or a file of vectors")
     # Torch and Lightning take seconds: help and typos should not.
     from mohone.experiment.configuration import absolute_paths, as_trained
     from mohone.experiment.given_job import (

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from mohone.core.command_line import Parser
 from mohone.core.errors import require_int
+from mohone.core.files import check_file
 from mohone.core.terminal import exit_code, prepare_terminal, typed
-from mohone.experiment.job_arguments import add_job_options, open_given
+from mohone.experiment.job_arguments import add_job_options, check_job, open_given
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -31,6 +32,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _show(given: argparse.Namespace) -> None:
     require_int("--top", given.top, 1)
+    check_file("--labels", given.labels)
+    check_job(given.job, given)
     for row in _rows(given):
         print("\t".join(row))
 

@@ -8,9 +8,8 @@ import sys
 from pathlib import Path
 
 from mohone.core.command_line import Parser, YesNo
-from mohone.core.config import Plain
 from mohone.core.errors import ConfigError, require_choice, require_int
-from mohone.core.files import check_writable
+from mohone.core.files import check_file, check_writable
 from mohone.core.terminal import exit_code, prepare_terminal, typed
 from mohone.core.words import counted
 from mohone.experiment.configuration import LAST_SEED, compose_plain
@@ -40,10 +39,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("settings", nargs="*", help="like netemb=node2vec netemb.p=0.5 dim=64 seed=1")
     given = parser.parse_intermixed_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(message)s")
-    return exit_code(lambda: _export(given, compose_plain([_NO_DATASET, *given.settings])))
+    return exit_code(lambda: _export(given))
 
 
-def _export(given: argparse.Namespace, config: Plain) -> None:
+def _export(given: argparse.Namespace) -> None:
+    check_file("FILE", given.file)
+    config = compose_plain([_NO_DATASET, *given.settings])
     # Torch and Lightning take seconds: help and typos should not.
     import pytorch_lightning as pl
 

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from mohone.core.command_line import Parser, YesNo
 from mohone.core.errors import ConfigError, DataError
+from mohone.core.files import check_file
 from mohone.core.terminal import exit_code, prepare_terminal, typed
 from mohone.core.words import counted
-from mohone.experiment.job_arguments import add_job_options, open_given
+from mohone.experiment.job_arguments import add_job_options, check_job, open_given
 
 if TYPE_CHECKING:
     from mohone.data import KnowledgeGraph
@@ -79,6 +80,9 @@ def _check(given: argparse.Namespace) -> None:
         raise ConfigError("`--why` must be asked without `--queries` and `--out`, but is asked with them.")
     if given.why and not given.relation:
         raise ConfigError("`--why` must be asked of heads or tails, but relations are asked for.")
+    for option, path in (("queries", given.queries), ("labels", given.labels), ("with", given.newer)):
+        check_file(f"--{option}", path)
+    check_job(given.job, given)
 
 
 def _predict(given: argparse.Namespace) -> None:

@@ -27,7 +27,14 @@ from mohone.core.config import CHOICES, Plain
 from mohone.core.errors import DataError, MohoneError
 from mohone.core.files import full_disk, locked
 from mohone.core.terminal import prepare_terminal
-from mohone.experiment.configuration import absolute_paths, as_trained, check_choices, check_keys, to_plain
+from mohone.experiment.configuration import (
+    absolute_paths,
+    as_trained,
+    check_choices,
+    check_keys,
+    check_paths,
+    to_plain,
+)
 from mohone.experiment.hydra_errors import explain
 from mohone.experiment.recipes import CONF
 from mohone.experiment.short_keys import full_keys
@@ -65,6 +72,7 @@ def _run(config: DictConfig, folder: Path) -> float:
         plain = to_plain(config, HydraConfig.get().runtime.choices)
         check_keys(plain)
         plain = as_trained(absolute_paths(plain, Path(get_original_cwd())))
+        check_paths(plain)
         # Torch and Lightning take seconds: help and typos should not.
         from mohone.experiment.job import run_job
 

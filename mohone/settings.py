@@ -9,6 +9,7 @@ from typing import Any
 
 from mohone.core.command_line import Parser
 from mohone.core.errors import MohoneError
+from mohone.core.files import check_folder
 from mohone.core.terminal import prepare_terminal, typed
 from mohone.experiment.origins import settings_of
 
@@ -23,6 +24,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--config-dir", type=Path, help="a folder of configuration files of your own")
     given = parser.parse_intermixed_args(arguments)
     try:
+        check_folder("--config-dir", given.config_dir)
         found = settings_of(given.settings, given.config_dir)
     except MohoneError as error:
         print(error, file=sys.stderr)

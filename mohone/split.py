@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mohone.core.command_line import Parser, YesNo
 from mohone.core.errors import DataError, require_int
-from mohone.core.files import making
+from mohone.core.files import check_file, making
 from mohone.core.terminal import exit_code, prepare_terminal, typed
 
 
@@ -37,7 +37,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _split(given: argparse.Namespace) -> None:
-    # Torch takes seconds: help and typos should not.
+    check_file("FILE", given.file)
+    # Compiled loops take a second: help and typos should not.
     from mohone.data.headers import without_header
     from mohone.data.reading import read_triples
     from mohone.data.splitting import count_linked, split_triples

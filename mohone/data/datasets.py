@@ -10,7 +10,7 @@ from http.client import HTTPException
 from pathlib import Path
 
 from mohone.core.errors import ConfigError, DataError, require_bool
-from mohone.core.files import replacing
+from mohone.core.files import check_folder, replacing
 from mohone.core.progress import progress_bar
 from mohone.data.headers import check_header, read_splits
 from mohone.data.kept import kept, named
@@ -53,8 +53,7 @@ class FolderDataset:
         check_header(self.header)
         require_bool("dataset.weights", self.weights)
         folder = Path(self.path).expanduser()
-        if not folder.is_dir():
-            raise DataError(f"`dataset.path` must be a folder, but {folder} is none.")
+        check_folder("dataset.path", folder)
         paths = _find_files(folder)
         if self.store_dir is None:
             return self._read(paths)

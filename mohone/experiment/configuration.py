@@ -16,6 +16,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from mohone.core.config import CHOICES, Plain, check_known, first_line
 from mohone.core.errors import ConfigError, require_int
+from mohone.core.files import check_file, check_folder
 from mohone.core.terminal import typed
 from mohone.experiment.hydra_errors import explain
 from mohone.experiment.recipes import CONF, register_resolvers
@@ -31,6 +32,7 @@ NODES = {  # Values that belong together.
     "given": ("model", "relations"),
 }
 _WHOLE = ("hydra", "hydra.launcher", "hydra.sweeper")  # Hydra itself cannot do without, and does not say so.
+_OWN_DATA = "mohone.data.FolderDataset"
 _LATER = ("given",)  # Jobs of an earlier version have none.
 PATHS = (
     *("dataset.path", "dataset.data_dir", "dataset.store_dir", "data_dir", "store_dir"),
@@ -189,6 +191,21 @@ def absolute_paths(config: Plain, folder: Path) -> Plain:
         if isinstance(node.get(key), str):
             node[key] = str((folder / Path(node[key]).expanduser()).resolve())
     return out
+
+
+def check_paths(config: Plain) -> None:
+    """Refuse, before anything that takes seconds is imported, files and folders that are not there.
+
+    Args:
+        config: with absolute paths.
+
+    Raises:
+        DataError: one that a job is to read and that is not there.
+    """
+    dataset, vectors = config["dataset"], config["pretrained"].get("file")
+    if dataset.get("_target_") == _OWN_DATA and dataset.get("path"):
+        check_folder("dataset.path", Path(dataset["path"]))
+    check_file("pretrained.file", Path(vectors) if vectors else None)
 
 
 def as_trained(config: Plain) -> Plain:

@@ -84,16 +84,23 @@ def test_positional_arguments_and_lists_are_as_they_were() -> None:
 
 
 WITHOUT_TORCH = """
-import contextlib, importlib, sys
+import contextlib, importlib, io, sys
 
-def run(command, *arguments):
+def run(command, *arguments, ends=0):
     sys.argv = [command, *arguments]
+    said = io.StringIO()
     try:
-        code = importlib.import_module(f"mohone.{command}").main()
+        with contextlib.redirect_stderr(said):
+            code = importlib.import_module(f"mohone.{command}").main()
     except SystemExit as ended:
         code = ended.code
     heavy = {"torch", "pytorch_lightning"} & {*sys.modules}
-    assert code == 0 and not heavy, (command, arguments, code, heavy)
+    assert code == ends and not heavy, (command, arguments, code, heavy)
+    return said.getvalue()
+
+def refused(sentence, command, *arguments):
+    said = run(command, *arguments, ends=1)
+    assert said == f"{sentence}\\n", said
 
 for command in COMMANDS:
     run(command, "--version")
@@ -101,14 +108,39 @@ for command in COMMANDS:
 run("report", RESULTS)
 run("settings", "recipe=strong", "kge_model=complex")
 run("split", "triples.tsv", "split")
+
+no_job = "no must be the folder of a job, but has no result.json."
+no_file = "must be a file, but no is none."
+for command in ("predict", "neighbors", "classify", "export"):
+    last = {"predict": ["--relation", "r", "--head", "a"], "classify": []}.get(command, ["out.npz"])
+    refused(no_job, command, "no", *last)
+refused("`--data` must be a folder, but no is none.", "export", JOB, "out.npz", "--data", "no")
+refused(f"`--labels` {no_file}", "predict", JOB, "--relation", "r", "--head", "a", "--labels", "no")
+refused(f"`--queries` {no_file}", "predict", JOB, "--queries", "no")
+refused(f"`--triples` {no_file}", "classify", JOB, "--triples", "no")
+refused(no_job, "figure", "map", "no", "--entity", "a", "--out", "a.png")
+refused("`FOLDER` must be a folder, but no is none.", "figure", "scale", "no", "--out", "a.png")
+refused(f"`FILE` {no_file}", "split", "no", "folder")
+refused(f"`FILE` {no_file}", "network", "no", "--export", "out.npz")
+no_model = "no must be a folder of PyKEEN's or a file of vectors, but is not there."
+refused(no_model, "infuse", "no", "--out", "o")
+refused("no must be a folder of results, but is none.", "show", "no")
+refused("no must be a folder of results, but is none.", "report", "no")
+refused("`--config-dir` must be a folder, but no is none.", "settings", "--config-dir", "no")
+refused("The configuration must be one that can be composed, but: Additional config directory "
+        f"'{HERE}/no' not found.", "run", "--config-dir", "no")
+run("run", "dataset=folder", "dataset.path=no", ends=1)
+run("run", "pretrained.file=no", ends=1)
 """
 
 
-def test_what_trains_nothing_starts_without_torch(tmp_path: Path) -> None:
+def test_what_trains_nothing_and_what_is_not_there_need_no_torch(tmp_path: Path) -> None:
     lines = [f"{a}\tr\t{b}" for a in "abcd" for b in "abcd"]
     (tmp_path / "triples.tsv").write_text("\n".join(lines), encoding="utf-8")
     outputs = Path(mohone.__file__).parents[1] / "outputs/paper"
-    script = f"COMMANDS, RESULTS = {COMMANDS}, {str(outputs)!r}\n{WITHOUT_TORCH}"
+    job = next(path.parent for path in sorted(outputs.rglob("result.json")))
+    known = {"COMMANDS": COMMANDS, "RESULTS": str(outputs), "JOB": str(job), "HERE": str(tmp_path)}
+    script = "\n".join([*(f"{name} = {value!r}" for name, value in known.items()), WITHOUT_TORCH])
     ran = subprocess.run(
         [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
     )
