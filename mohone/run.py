@@ -32,7 +32,6 @@ from mohone.experiment.configuration import (
     as_trained,
     check_choices,
     check_keys,
-    check_paths,
     to_plain,
 )
 from mohone.experiment.hydra_errors import explain
@@ -72,7 +71,6 @@ def _run(config: DictConfig, folder: Path) -> float:
         plain = to_plain(config, HydraConfig.get().runtime.choices)
         check_keys(plain)
         plain = as_trained(absolute_paths(plain, Path(get_original_cwd())))
-        check_paths(plain)
         # Torch and Lightning take seconds: help and typos should not.
         from mohone.experiment.job import run_job
 

@@ -42,11 +42,11 @@ class FolderDataset:
     weights: bool = False
     store_dir: str | None = None
 
-    def load(self) -> KnowledgeGraph:
-        """Read the three files.
+    def check(self) -> dict[str, Path]:
+        """The file of each split.
 
         Raises:
-            DataError: a folder or file that is missing or malformed.
+            ConfigError, DataError: a value that cannot be, a folder or file that is missing.
         """
         if not self.path:
             raise ConfigError("`dataset.path` must be a folder with train, valid and test files.")
@@ -54,7 +54,15 @@ class FolderDataset:
         require_bool("dataset.weights", self.weights)
         folder = Path(self.path).expanduser()
         check_folder("dataset.path", folder)
-        paths = _find_files(folder)
+        return _find_files(folder)
+
+    def load(self) -> KnowledgeGraph:
+        """Read the three files.
+
+        Raises:
+            ConfigError, DataError: as `check`, and a file that is malformed.
+        """
+        paths = self.check()
         if self.store_dir is None:
             return self._read(paths)
         settings = {"delimiter": self.delimiter, "header": self.header, "weights": self.weights}

@@ -208,11 +208,12 @@ def check_paths(config: Plain) -> None:
     check_file("pretrained.file", Path(vectors) if vectors else None)
 
 
-def as_trained(config: Plain) -> Plain:
+def as_trained(config: Plain, say: bool = True) -> Plain:
     """The same with the precision that training has where this one cannot be: it stands in the result."""
     trainer = config["trainer"]
     if trainer.get("accelerator") == "cpu" and trainer.get("precision") == "16-mixed":
-        log.warning("trainer.precision: a CPU has no 16-mixed; trained in bf16-mixed")
+        if say:
+            log.warning("trainer.precision: a CPU has no 16-mixed; trained in bf16-mixed")
         return {**config, "trainer": {**trainer, "precision": "bf16-mixed"}}
     return config
 
