@@ -45,8 +45,11 @@ def _split(given: argparse.Namespace) -> None:
 
     require_int("--seed", given.seed, 0)
     folder = given.folder.absolute()
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise DataError(f"{folder} must be a new or an empty folder, but is none.")
+    if folder.exists() and not folder.is_dir():
+        raise DataError(f"{folder} must be a new or an empty folder, but is a file.")
+    if there := sorted(each.name for each in folder.iterdir()) if folder.exists() else []:
+        more = f" and {len(there) - 1:,} more" if len(there) > 1 else ""
+        raise DataError(f"{folder} must be a new or an empty folder, but holds {there[0]}{more}.")
     read, note = read_triples(given.file, given.delimiter, given.header), ""
     if given.header is None:
         read, note = without_header(read)
