@@ -95,7 +95,8 @@ def test_relative_paths_start_where_the_command_is_typed(tmp_path: Path) -> None
     assert {path.name for path in tmp_path.iterdir()} == {"D", "outputs"}
     assert len(results(tmp_path)) == 4
     (table,) = tmp_path.rglob("table.md")
-    assert sum("| folder" in line for line in table.read_text().split("\n")) == 2
+    assert sum("| D  " in line for line in table.read_text().split("\n")) == 2
+    assert {job["dataset"]["name"] for job in results(tmp_path)} == {"D"}
 
 
 def test_a_failing_job_lets_the_others_run(tmp_path: Path) -> None:
@@ -110,6 +111,7 @@ def test_a_failing_job_lets_the_others_run(tmp_path: Path) -> None:
         "D2": "ok",
     }
     assert "Traceback" in jobs["nonexistent"]["error"]
+    assert {job["dataset"]["name"] for job in jobs.values()} == {"D", "nonexistent", "D2"}
     assert "failed: " in ran.stderr
     assert "`dataset.path` must be a folder, but /nonexistent is none." in ran.stderr
     assert "| failed" in ran.stdout

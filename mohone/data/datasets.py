@@ -29,13 +29,14 @@ class FolderDataset:
     """`train`, `valid` and `test` in a folder of the user's, each `.txt`, `.tsv`, `.csv` or `.parquet`.
 
     Attributes:
+        name: of the data set; None: that of the folder.
         header: are the files' first lines no triples? None: if they are the same, of words that stand nowhere
             else.
         weights: is there a fourth field, the weight of a triple?
         store_dir: what was read of large files is kept in it; None: it is not.
     """
 
-    name: str
+    name: str | None
     path: str | None
     delimiter: str = "\t"
     header: bool | None = None
@@ -67,11 +68,16 @@ class FolderDataset:
             return self._read(paths)
         settings = {"delimiter": self.delimiter, "header": self.header, "weights": self.weights}
         root = Path(self.store_dir) / "graphs"
-        return named(kept(root, paths, settings, lambda: self._read(paths)), self.name)
+        return named(kept(root, paths, settings, lambda: self._read(paths)), self.called)
+
+    @property
+    def called(self) -> str:
+        """The data set's name."""
+        return self.name or Path(self.path or "").expanduser().resolve().name or "folder"
 
     def _read(self, paths: Mapping[str, Path]) -> KnowledgeGraph:
         files, warnings = read_splits(paths, self.delimiter, self.header, self.weights)
-        return build_knowledge_graph(self.name, files, warnings)
+        return build_knowledge_graph(self.called, files, warnings)
 
 
 @dataclass(frozen=True)

@@ -25,14 +25,15 @@ def add_job_options(parser: argparse.ArgumentParser) -> None:
 
 
 def check_job(folder: Path, given: argparse.Namespace) -> None:
-    """Refuse a folder that is no job's, or a place that is not there, before anything is imported.
+    """Refuse a folder that is no job's, or data that are not there, before anything is imported.
+
+    A store need not be there: what it lacks is trained again.
 
     Raises:
         DataError: such a one.
     """
     read_finished(folder)
     check_folder("--data", given.data)
-    check_folder("--store", given.store)
 
 
 def open_given(folder: Path, given: argparse.Namespace) -> FinishedJob:

@@ -155,3 +155,11 @@ def test_a_sweep_over_folders_chooses_for_each_and_says_so(tmp_path: Path) -> No
     assert [each.training.fit.batch_size for each in written] == [
         job["by_size"]["training.fit.batch_size"] for job in (small, large)
     ]
+
+
+def test_the_name_of_own_data_is_that_of_their_folder_and_changes_no_key(tmp_path: Path) -> None:
+    write_folder(tmp_path / "mine", BASE)
+    usual, named = runner_of(tmp_path / "mine"), runner_of(tmp_path / "mine", "dataset.name=Ours")
+    assert (usual.kg.name, named.kg.name) == ("mine", "Ours")
+    assert usual.keys == named.keys == runner_of(tmp_path / "mine", "dataset.name=folder").keys
+    assert usual.kg.fingerprint == named.kg.fingerprint
