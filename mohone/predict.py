@@ -120,11 +120,12 @@ def _model(given: argparse.Namespace, job: FinishedJob) -> tuple[KGEModel, Knowl
     model = job.baseline if given.baseline else job.model
     if not given.newer:
         return model, job.kg
+    from mohone.data.headers import without_known_header
     from mohone.data.reading import read_triples
     from mohone.training.newcomers import Newcomers, add_entities
 
     delimiter = job.result["config"]["dataset"].get("delimiter", "\t")
-    triples = read_triples(given.newer, delimiter).triples
+    triples = without_known_header(given.newer, read_triples(given.newer, delimiter), job.kg).triples
     plan = job.runner.plan
     return add_entities(model, job.kg, triples, plan.training.objective, Newcomers(seed=plan.seed))
 
