@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
 import stat
 import sys
@@ -12,7 +11,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-log = logging.getLogger(__name__)
 _VARIABLE = "NUMBA_CACHE_DIR"
 
 
@@ -34,7 +32,11 @@ def watched(name: str) -> Iterator[Watch]:
     Returns:
         the seconds, once the block has ended.
     """
-    from numba.core import event  # `import mohone` is to be quick.
+    import logging  # `import mohone` is to be quick.
+
+    from numba.core import event
+
+    log = logging.getLogger(__name__)
 
     class Listener(event.TimingListener):  # type: ignore[misc]
         """Counts what happens inside of what is compiled once."""
