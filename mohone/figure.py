@@ -40,7 +40,10 @@ def _parser() -> argparse.ArgumentParser:
         "strength": "gain against the baseline's strength, of all jobs below FOLDER",
         "barbell": "the heat of a bar-bell graph's nodes, and their roles",
     }
-    parsers = {kind: kinds.add_parser(kind, help=text, description=text) for kind, text in each.items()}
+    parsers = {
+        kind: kinds.add_parser(kind, help=text, description=text, completes=False)
+        for kind, text in each.items()
+    }
     for kind, sub in parsers.items():
         if kind != "barbell":
             sub.add_argument("folder", type=Path, metavar="FOLDER")

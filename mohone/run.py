@@ -169,7 +169,7 @@ def main() -> int:
 
 def _options() -> Parser:
     """Those of Hydra's options that take a value, to be given once, and the version, which is ours."""
-    options = Parser(prog="mohone.run", add_help=False, allow_abbrev=False)
+    options = Parser(prog="mohone.run", completes=False, add_help=False, allow_abbrev=False)
     for short, long in (("c", "cfg"), ("cp", "config-path"), ("cn", "config-name"), ("cd", "config-dir")):
         options.add_argument(f"-{short}", f"--{long}")
     return options

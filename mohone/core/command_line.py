@@ -4,20 +4,33 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from mohone import __version__
 
+SHELLS = ("bash", "zsh", "tcsh", "fish", "powershell")  # Of shtab.
+
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose options are given once, unless they collect values, and that knows `--version`."""
+    """A parser whose options are given once, unless they collect values.
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    It knows `--version`, and shells can complete what it takes.
+
+    Args:
+        *args, **kwargs: of `argparse.ArgumentParser`.
+        completes: is it a whole command, which shells can complete?
+    """
+
+    def __init__(self, *args: Any, completes: bool = True, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for name in (None, "store"):
             self.register("action", name, _Once)
         version = f"mohone {__version__}"
         self.add_argument("--version", action="version", version=version, help="show it and end")
+        if completes:
+            about = "show a script that completes this command in a shell (extra `completion`), and end"
+            self.add_argument("--print-completion", action=_Completion, choices=SHELLS, help=about)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """As `argparse` does, of options that have not been given."""
@@ -25,6 +38,36 @@ class Parser(argparse.ArgumentParser):
             if isinstance(action, _Counted):
                 action.given = False
         return super().parse_known_args(args, namespace)
+
+
+class _Completion(argparse.Action):
+    """The action of an option that prints what completes the command: shtab makes it of the parser."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,  # noqa: ARG002
+        values: str | Sequence[Any] | None,
+        option_string: str | None = None,  # noqa: ARG002
+    ) -> None:
+        try:
+            import shtab
+        except ImportError:
+            need = "pip install -c constraints.txt -e '.[completion]'"
+            parser.exit(1, f"`{self.option_strings[0]}` must have the package shtab: {need}\n")
+        _complete_paths(parser, shtab.FILE)
+        parser.prog = parser.prog.replace("python -m mohone.", "mohone-")  # A shell completes one word.
+        print(shtab.complete(parser, str(values)))
+        parser.exit(0)
+
+
+def _complete_paths(parser: argparse.ArgumentParser, file: Any) -> None:
+    """Have paths completed, of a parser and of those below it."""
+    for action in parser._actions:
+        if action.type is Path:
+            action.complete = file  # type: ignore[attr-defined]
+        for below in action.choices.values() if isinstance(action.choices, dict) else ():
+            _complete_paths(below, file)
 
 
 class _Counted(argparse.Action):

@@ -2,6 +2,7 @@
 
 import argparse
 import importlib
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -146,3 +147,50 @@ def test_what_trains_nothing_and_what_is_not_there_need_no_torch(tmp_path: Path)
     )
     assert ran.returncode == 0, ran.stderr
     assert (tmp_path / "split/train.txt").exists()
+
+
+def completed(script: str, command: str, *words: str) -> list[str]:
+    """What bash offers for the last of these words."""
+    typed = " ".join(shlex.quote(word) for word in (command, *words))
+    lines = [script, f"COMP_WORDS=({typed})", f"COMP_CWORD={len(words)}"]
+    lines += [f"_shtab_{command.replace('-', '_')}", 'printf "%s\\n" "${COMPREPLY[@]}"']
+    ran = subprocess.run(
+        ["bash", "-c", "\n".join(lines)], capture_output=True, text=True, check=True, timeout=60
+    )
+    return ran.stdout.split()
+
+
+def test_a_shell_completes_each_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scripts = {}
+    for command in COMMANDS:
+        if command != "run":
+            assert said(command, "--print-completion", "bash") == 0
+            scripts[command] = capsys.readouterr().out
+    (tmp_path / "outputs").mkdir()
+    assert completed(scripts["export"], "mohone-export", "--of", "") == ["model", "baseline", "network"]
+    assert completed(scripts["predict"], "mohone-predict", "--to") == ["--top"]
+    assert completed(scripts["report"], "mohone-report", "out") == ["outputs"]
+    assert "barbell" in completed(scripts["figure"], "mohone-figure", "bar")
+    every = subprocess.run(
+        ["bash", "-n"], input="\n".join(scripts.values()), text=True, check=False, timeout=60
+    )
+    assert every.returncode == 0
+
+
+def test_hydra_completes_the_command_that_runs_jobs(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable, value in {"COMP_LINE": "mohone netemb=s", "COMP_POINT": "15"}.items():
+        monkeypatch.setenv(variable, value)
+    assert said("run", "--shell-completion", "query=bash") == 0
+    assert capsys.readouterr().out.split() == ["netemb=shnb", "netemb=struct"]
+
+
+def test_completion_without_its_package_says_which_it_wants(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "shtab", None)
+    assert said("export", "--print-completion", "bash") == 1
+    assert capsys.readouterr().err.startswith(
+        "`--print-completion` must have the package shtab: pip install "
+    )
