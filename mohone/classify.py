@@ -12,9 +12,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mohone.core.command_line import Parser
 from mohone.core.errors import DataError, require_choice, require_int
+from mohone.core.files import check_file, check_folder
 from mohone.core.terminal import exit_code, prepare_terminal
-from mohone.experiment.job_arguments import add_job_options, open_given
+from mohone.experiment.job_arguments import add_job_options, check_job, open_given
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -28,7 +30,7 @@ _SUFFIXES = (".txt", ".tsv")
 def main(arguments: list[str] | None = None) -> int:
     """The command line; the exit code is 1 if nothing was classified."""
     prepare_terminal()
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m mohone.classify",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -54,6 +56,9 @@ def _classify(given: argparse.Namespace) -> None:
     if given.out:
         endings = (".tsv", ".parquet") if given.triples else (".json",)
         require_choice("the ending of --out", given.out.suffix, endings)
+    check_file("--triples", given.triples)
+    check_folder("--negatives", given.negatives)
+    check_job(given.job, given)
     # Torch and Lightning take seconds: help and typos should not.
     from mohone.core.files import write_json
     from mohone.data.named_triples import read_known

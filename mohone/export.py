@@ -7,10 +7,11 @@ import logging
 import sys
 from pathlib import Path
 
+from mohone.core.command_line import Parser
 from mohone.core.errors import DataError
 from mohone.core.terminal import exit_code, prepare_terminal
 from mohone.core.words import counted
-from mohone.experiment.job_arguments import add_job_options, open_given
+from mohone.experiment.job_arguments import add_job_options, check_job, open_given
 
 _KINDS = ("model", "baseline", "network")
 
@@ -18,7 +19,7 @@ _KINDS = ("model", "baseline", "network")
 def main(arguments: list[str] | None = None) -> int:
     """The command line; the exit code is 1 if nothing was written."""
     prepare_terminal()
-    parser = argparse.ArgumentParser(prog="python -m mohone.export", description=__doc__)
+    parser = Parser(prog="python -m mohone.export", description=__doc__)
     parser.add_argument("job", type=Path, metavar="JOB", help="its folder")
     parser.add_argument("out", type=Path, metavar="OUT", help="OUT.npz, OUT.safetensors or OUT.txt")
     parser.add_argument(
@@ -34,6 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _export(given: argparse.Namespace) -> None:
+    check_job(given.job, given)
     # Torch and Lightning take seconds: help and typos should not.
     from mohone.core.named_vectors import check_format, write_vectors
 

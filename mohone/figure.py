@@ -8,10 +8,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from mohone.core.command_line import Parser
 from mohone.core.errors import DataError, require_choice
+from mohone.core.files import check_file, check_folder
 from mohone.core.terminal import exit_code, prepare_terminal, typed
 from mohone.evaluation.settings import ALL_SETTINGS
-from mohone.experiment.job_arguments import add_job_options, open_given
+from mohone.experiment.job_arguments import add_job_options, check_job, open_given
 from mohone.reporting.infusions import n_neighbors
 from mohone.reporting.pictures import gains
 from mohone.reporting.plotting import save_figure
@@ -26,7 +28,7 @@ _OF_JOB = {
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m mohone.figure", description=__doc__)
+    parser = Parser(prog="python -m mohone.figure", description=__doc__)
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
     each = {
         "map": "an entity and its network neighbours before and after the infusion",
@@ -38,7 +40,10 @@ def _parser() -> argparse.ArgumentParser:
         "strength": "gain against the baseline's strength, of all jobs below FOLDER",
         "barbell": "the heat of a bar-bell graph's nodes, and their roles",
     }
-    parsers = {kind: kinds.add_parser(kind, help=text, description=text) for kind, text in each.items()}
+    parsers = {
+        kind: kinds.add_parser(kind, help=text, description=text, completes=False)
+        for kind, text in each.items()
+    }
     for kind, sub in parsers.items():
         if kind != "barbell":
             sub.add_argument("folder", type=Path, metavar="FOLDER")
@@ -62,6 +67,7 @@ def _draw(given: argparse.Namespace) -> Any:
 
         return barbell_figure(given.scale)
     if given.kind in ("scale", "strength"):
+        check_folder("FOLDER", given.folder)
         results = [result for _, result in read_results([given.folder])]
         draw = gains.scale_figure if given.kind == "scale" else gains.strength_figure
         return draw(results, given.setting)
@@ -71,6 +77,8 @@ def _draw(given: argparse.Namespace) -> Any:
 
 
 def _map(given: argparse.Namespace) -> Any:
+    check_file("--labels", given.labels)
+    check_job(given.folder, given)
     from mohone.data.labels import find_name, read_labels
     from mohone.reporting.pictures.maps import map_figure
 

@@ -10,6 +10,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from mohone.core.command_line import Parser
+from mohone.core.files import check_there
 from mohone.core.terminal import exit_code, prepare_terminal
 
 _SETTINGS = "like dataset=folder dataset.path=DIR netemb=struct infusion.beta=0.2; kge_model=NAME for files"
@@ -18,7 +20,7 @@ _SETTINGS = "like dataset=folder dataset.path=DIR netemb=struct infusion.beta=0.
 def main(arguments: list[str] | None = None) -> int:
     """The command line; the exit code is 1 if nothing was infused."""
     prepare_terminal()
-    parser = argparse.ArgumentParser(prog="python -m mohone.infuse", description=__doc__)
+    parser = Parser(prog="python -m mohone.infuse", description=__doc__)
     parser.add_argument(
         "model", type=Path, metavar="MODEL", help="a folder that PyKEEN wrote, or a file of entity vectors"
     )
@@ -43,6 +45,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _infuse(given: argparse.Namespace) -> str:
     """Run the job, write its outcome; returns what to say in the end."""
+    for path in (given.model, given.relations):
+        check_there(path, "a folder of PyKEEN's or a file of vectors")
     # Torch and Lightning take seconds: help and typos should not.
     from mohone.experiment.configuration import absolute_paths, as_trained
     from mohone.experiment.given_job import (

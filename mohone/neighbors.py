@@ -8,15 +8,17 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from mohone.core.command_line import Parser
 from mohone.core.errors import require_int
+from mohone.core.files import check_file
 from mohone.core.terminal import exit_code, prepare_terminal, typed
-from mohone.experiment.job_arguments import add_job_options, open_given
+from mohone.experiment.job_arguments import add_job_options, check_job, open_given
 
 
 def main(arguments: list[str] | None = None) -> int:
     """The command line; the exit code is 1 if there is nothing to show."""
     prepare_terminal()
-    parser = argparse.ArgumentParser(prog="python -m mohone.neighbors", description=__doc__)
+    parser = Parser(prog="python -m mohone.neighbors", description=__doc__)
     parser.add_argument("job", type=Path, metavar="JOB", help="the folder of a job that has ended")
     parser.add_argument("name", type=typed, metavar="NAME", help="an entity's name, or its label")
     parser.add_argument("--top", type=int, default=10, metavar="N", help="neighbours; 10 if not given")
@@ -30,6 +32,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _show(given: argparse.Namespace) -> None:
     require_int("--top", given.top, 1)
+    check_file("--labels", given.labels)
+    check_job(given.job, given)
     for row in _rows(given):
         print("\t".join(row))
 

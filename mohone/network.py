@@ -7,9 +7,9 @@ import logging
 import sys
 from pathlib import Path
 
-from mohone.core.config import Plain
+from mohone.core.command_line import Parser, YesNo
 from mohone.core.errors import ConfigError, require_choice, require_int
-from mohone.core.files import check_writable
+from mohone.core.files import check_file, check_writable
 from mohone.core.terminal import exit_code, prepare_terminal, typed
 from mohone.core.words import counted
 from mohone.experiment.configuration import LAST_SEED, compose_plain
@@ -20,7 +20,7 @@ _NO_DATASET = "dataset=folder"  # The usual one would suggest its own size.
 def main(arguments: list[str] | None = None) -> int:
     """The command line; the exit code is 1 if there is nothing to export."""
     prepare_terminal()
-    parser = argparse.ArgumentParser(prog="python -m mohone.network", description=__doc__)
+    parser = Parser(prog="python -m mohone.network", description=__doc__)
     parser.add_argument(
         "file", type=Path, help="edges (two fields a line, or three with weights) or triples, UTF-8"
     )
@@ -28,21 +28,23 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--delimiter", type=typed, default="\t", help="between fields; a tab if not given")
     parser.add_argument(
         "--header",
-        action=argparse.BooleanOptionalAction,
+        action=YesNo,
         help="the first line names the columns; if not said: if its words do, and stand nowhere else",
     )
     parser.add_argument(
         "--weights",
-        action=argparse.BooleanOptionalAction,
+        action=YesNo,
         help="the third field is the edge's weight; if not said: if it can be nothing else",
     )
     parser.add_argument("settings", nargs="*", help="like netemb=node2vec netemb.p=0.5 dim=64 seed=1")
     given = parser.parse_intermixed_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(message)s")
-    return exit_code(lambda: _export(given, compose_plain([_NO_DATASET, *given.settings])))
+    return exit_code(lambda: _export(given))
 
 
-def _export(given: argparse.Namespace, config: Plain) -> None:
+def _export(given: argparse.Namespace) -> None:
+    check_file("FILE", given.file)
+    config = compose_plain([_NO_DATASET, *given.settings])
     # Torch and Lightning take seconds: help and typos should not.
     import pytorch_lightning as pl
 

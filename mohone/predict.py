@@ -13,10 +13,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mohone.core.command_line import Parser, YesNo
 from mohone.core.errors import ConfigError, DataError
+from mohone.core.files import check_file
 from mohone.core.terminal import exit_code, prepare_terminal, typed
 from mohone.core.words import counted
-from mohone.experiment.job_arguments import add_job_options, open_given
+from mohone.experiment.job_arguments import add_job_options, check_job, open_given
 
 if TYPE_CHECKING:
     from mohone.data import KnowledgeGraph
@@ -30,7 +32,7 @@ _PARTS = ("head", "relation", "tail")
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m mohone.predict",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -45,7 +47,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--known", action="store_true", help="also those that the data set has, and where")
     parser.add_argument("--typed", action="store_true", help="only what train has with it on that side")
     own = "may a query's entity be its answer? If not given: where the data have such triples"
-    parser.add_argument("--own", action=argparse.BooleanOptionalAction, help=own)
+    parser.add_argument("--own", action=YesNo, help=own)
     parser.add_argument("--labels", type=Path, metavar="FILE", help="readable ones: NAME<TAB>LABEL lines")
     parser.add_argument("--with", type=Path, dest="newer", metavar="FILE", help="triples of newer entities")
     parser.add_argument("--baseline", action="store_true", help="of the model before the infusion")
@@ -78,6 +80,9 @@ def _check(given: argparse.Namespace) -> None:
         raise ConfigError("`--why` must be asked without `--queries` and `--out`, but is asked with them.")
     if given.why and not given.relation:
         raise ConfigError("`--why` must be asked of heads or tails, but relations are asked for.")
+    for option, path in (("queries", given.queries), ("labels", given.labels), ("with", given.newer)):
+        check_file(f"--{option}", path)
+    check_job(given.job, given)
 
 
 def _predict(given: argparse.Namespace) -> None:
@@ -115,11 +120,12 @@ def _model(given: argparse.Namespace, job: FinishedJob) -> tuple[KGEModel, Knowl
     model = job.baseline if given.baseline else job.model
     if not given.newer:
         return model, job.kg
+    from mohone.data.headers import without_known_header
     from mohone.data.reading import read_triples
     from mohone.training.newcomers import Newcomers, add_entities
 
     delimiter = job.result["config"]["dataset"].get("delimiter", "\t")
-    triples = read_triples(given.newer, delimiter).triples
+    triples = without_known_header(given.newer, read_triples(given.newer, delimiter), job.kg).triples
     plan = job.runner.plan
     return add_entities(model, job.kg, triples, plan.training.objective, Newcomers(seed=plan.seed))
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from mohone.core.command_line import Parser
 from mohone.core.errors import MohoneError
 from mohone.core.files import write_text
 from mohone.core.terminal import prepare_terminal
@@ -90,7 +91,7 @@ _UNFIT = re.compile(r"[^-.()=\w]+")  # For the name of a file: a data set may be
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m mohone.report", description=__doc__)
+    parser = Parser(prog="python -m mohone.report", description=__doc__)
     parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
     about = [f"{name}: {form.about}" for name, form in FORMS.items()]
     parser.add_argument(

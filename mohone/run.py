@@ -22,12 +22,18 @@ from hydra.utils import get_original_cwd
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from mohone import __version__
+from mohone.core.command_line import Parser
 from mohone.core.config import CHOICES, Plain
 from mohone.core.errors import DataError, MohoneError
 from mohone.core.files import full_disk, locked
 from mohone.core.terminal import prepare_terminal
-from mohone.experiment.configuration import absolute_paths, as_trained, check_choices, check_keys, to_plain
+from mohone.experiment.configuration import (
+    absolute_paths,
+    as_trained,
+    check_choices,
+    check_keys,
+    to_plain,
+)
 from mohone.experiment.hydra_errors import explain
 from mohone.experiment.launchers import lost_job
 from mohone.experiment.recipes import CONF
@@ -143,9 +149,7 @@ def _fail(folder: Path, sentence: str) -> None:
 def main() -> int:
     """The command line; the exit code is 1 if a job failed."""
     prepare_terminal()
-    if sys.argv[1:] == ["--version"]:
-        print(f"mohone {__version__}")
-        return 0
+    _options().parse_known_args()
     typed, told_by_hydra = sys.argv[1:], "HYDRA_FULL_ERROR" in os.environ
     with _surroundings():
         try:
@@ -159,7 +163,9 @@ def main() -> int:
         except (MohoneError, HydraException, OmegaConfBaseException) as error:
             if told_by_hydra:
                 raise
-            print(error if isinstance(error, MohoneError) else explain(error), file=sys.stderr)
+            print(
+                error if isinstance(error, MohoneError) else explain(error, _sweeps(typed)), file=sys.stderr
+            )
             return 1
         except Exception as error:
             if not (lost := lost_job(error)):
@@ -168,6 +174,19 @@ def main() -> int:
             show_ended()
             return 1
     return 1 if FAILURES else 0
+
+
+def _options() -> Parser:
+    """Those of Hydra's options that take a value, to be given once, and the version, which is ours."""
+    options = Parser(prog="mohone.run", completes=False, add_help=False, allow_abbrev=False)
+    for short, long in (("c", "cfg"), ("cp", "config-path"), ("cn", "config-name"), ("cd", "config-dir")):
+        options.add_argument(f"-{short}", f"--{long}")
+    return options
+
+
+def _sweeps(typed: list[str]) -> bool:
+    """May a key have several values?"""
+    return not {"-m", "--multirun"}.isdisjoint(typed)
 
 
 @contextlib.contextmanager

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from pathlib import Path
 from typing import Any
 
+from mohone.core.command_line import Parser
 from mohone.core.errors import MohoneError
+from mohone.core.files import check_folder
 from mohone.core.terminal import prepare_terminal, typed
 from mohone.experiment.origins import settings_of
 
@@ -18,11 +19,12 @@ _WIDTH = 24  # Of values; longer ones are as long as they are.
 def main(arguments: list[str] | None = None) -> int:
     """The command line; the exit code is 1 if there is no such job."""
     prepare_terminal()
-    parser = argparse.ArgumentParser(prog="python -m mohone.settings", description=__doc__)
+    parser = Parser(prog="python -m mohone.settings", description=__doc__)
     parser.add_argument("settings", nargs="*", help="as of `mohone.run`: recipe=strong training.lr=0.1")
     parser.add_argument("--config-dir", type=Path, help="a folder of configuration files of your own")
     given = parser.parse_intermixed_args(arguments)
     try:
+        check_folder("--config-dir", given.config_dir)
         found = settings_of(given.settings, given.config_dir)
     except MohoneError as error:
         print(error, file=sys.stderr)

@@ -7,6 +7,7 @@ import logging
 import sys
 from pathlib import Path
 
+from mohone.core.command_line import Parser
 from mohone.core.errors import DataError, require_int
 from mohone.core.files import write_text
 from mohone.core.terminal import exit_code, prepare_terminal
@@ -16,7 +17,7 @@ from mohone.reporting.results import read_results
 def main(arguments: list[str] | None = None) -> int:
     """The command line; the exit code is 1 if there is nothing to show."""
     prepare_terminal()
-    parser = argparse.ArgumentParser(prog="python -m mohone.show", description=__doc__)
+    parser = Parser(prog="python -m mohone.show", description=__doc__)
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="of a job, of a sweep, or of results")
     parser.add_argument("--out", type=Path, metavar="FILE.html", help="FOLDER/page.html if not given")
     parser.add_argument("--title", help="of the page; the folder's name if not given")

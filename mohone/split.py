@@ -6,15 +6,16 @@ import argparse
 import sys
 from pathlib import Path
 
+from mohone.core.command_line import Parser, YesNo
 from mohone.core.errors import DataError, require_int
-from mohone.core.files import making
+from mohone.core.files import check_file, making
 from mohone.core.terminal import exit_code, prepare_terminal, typed
 
 
 def main(arguments: list[str] | None = None) -> int:
     """The command line; the exit code is 1 if nothing was written."""
     prepare_terminal()
-    parser = argparse.ArgumentParser(prog="python -m mohone.split", description=__doc__)
+    parser = Parser(prog="python -m mohone.split", description=__doc__)
     parser.add_argument("file", type=Path, help="head, relation and tail a line, UTF-8")
     parser.add_argument("folder", type=Path, help="made, or empty")
     parser.add_argument(
@@ -28,7 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--delimiter", type=typed, default="\t", help=about)
     parser.add_argument(
         "--header",
-        action=argparse.BooleanOptionalAction,
+        action=YesNo,
         help="the first line names the columns; if not said: if its words do, and stand nowhere else",
     )
     given = parser.parse_args(arguments)
@@ -36,15 +37,19 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _split(given: argparse.Namespace) -> None:
-    # Torch takes seconds: help and typos should not.
+    check_file("FILE", given.file)
+    # Compiled loops take a second: help and typos should not.
     from mohone.data.headers import without_header
     from mohone.data.reading import read_triples
     from mohone.data.splitting import count_linked, split_triples
 
     require_int("--seed", given.seed, 0)
     folder = given.folder.absolute()
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise DataError(f"{folder} must be a new or an empty folder, but is none.")
+    if folder.exists() and not folder.is_dir():
+        raise DataError(f"{folder} must be a new or an empty folder, but is a file.")
+    if there := sorted(each.name for each in folder.iterdir()) if folder.exists() else []:
+        more = f" and {len(there) - 1:,} more" if len(there) > 1 else ""
+        raise DataError(f"{folder} must be a new or an empty folder, but holds {there[0]}{more}.")
     read, note = read_triples(given.file, given.delimiter, given.header), ""
     if given.header is None:
         read, note = without_header(read)

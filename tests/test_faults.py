@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hydra.core.override_parser.overrides_parser import OverridesParser
 
-from mohone.experiment.hydra_errors import typed_line
+from mohone.experiment.hydra_errors import typed_line, typed_values
 from tests.helpers.commands import TINY, mohone, results
 
 BASELINE = ["netemb=none", *[setting for setting in TINY if "netemb" not in setting], "hydra.run.dir=here"]
@@ -66,12 +66,26 @@ BASELINE = ["netemb=none", *[setting for setting in TINY if "netemb" not in sett
         ),
         (["netemb"], "`netemb` must be GROUP=CHOICE or KEY=VALUE, but has no `=`."),
         (["=3"], "`=3` must be GROUP=CHOICE or KEY=VALUE, but names nothing."),
+        (["hydra=null"], "`hydra` must be set by its keys, as in hydra.run.dir=DIR, but as a whole is null."),
+        (["~hydra"], "but as a whole is taken away."),
+        (["-m", "hydra.launcher=null", "seed=1,2"], "`hydra.launcher` must be set by its keys, "),
+        (["hydra/launcher=null"], "`hydra/launcher` must be the name of a choice, but is null."),
+        (["recipe/model=3"], "`recipe/model` must be the name of a choice, but is 3."),
         (["callbacks=[3]"], "`callbacks` must be a list of groups with a `_target_`, but is [3]."),
         (["trainer.precision=16-true"], "`trainer.precision` must be one of 32-true, "),
         (["dataset=folder", "dataset.path=[a]"], "`dataset.path` must be a path, but is ['a']."),
         (
             ["dataset=folder", "dataset.path=a,b"],
             "a sweep's (`-m`); if the comma is its own, type \"dataset.path='a,b'\".",
+        ),
+        (
+            ["-m", "dataset=folder", "dataset.path=runs/lr=0.1,B"],
+            "must have its values in quotes: type \"dataset.path='runs/lr=0.1','B'\"; "
+            "if the comma is its own, type \"dataset.path='runs/lr=0.1,B'\".",
+        ),
+        (
+            ["dataset=folder", "dataset.path=runs/lr=0.1,B"],
+            "must have its value in quotes: type \"dataset.path='runs/lr=0.1,B'\".",
         ),
         (["dataset=folder", "dataset.path=/x/Łódź"], "in quotes: type \"dataset.path='/x/Łódź'\"."),
     ],
@@ -85,8 +99,7 @@ def test_a_value_that_cannot_be_ends_in_one_sentence_before_any_data_are_read(
     assert ran.returncode == 1, said
     assert sentence in said
     assert "Traceback" not in said
-    assert not (tmp_path / "outputs/store").exists()
-    assert all(job["status"] == "failed" for job in results(tmp_path))
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
@@ -107,8 +120,9 @@ def test_what_is_not_there_is_said_before_any_work(
     assert sentence in said
     assert "Traceback" not in said
     assert list((tmp_path / "outputs/store").rglob("*.pt")) == []
-    assert {path.name for path in tmp_path.iterdir()} == {"outputs"}  # No empty folder of data.
+    assert {path.name for path in tmp_path.iterdir()} <= {"outputs"}  # No empty folder of data.
     assert all(job["status"] == "failed" for job in results(tmp_path))
+    assert not results(tmp_path) or not arguments[0].startswith("dataset=folder")
 
 
 @pytest.mark.parametrize(
@@ -118,6 +132,19 @@ def test_the_line_to_type_gives_the_path(path: str) -> None:
     (word,) = shlex.split(typed_line(f"dataset.path={path}"))
     (override,) = OverridesParser.create().parse_overrides([word])
     assert override.value() == path
+
+
+@pytest.mark.parametrize(
+    "paths",
+    [["runs/lr=0.1", "B"], ["'a,b'", "x=1"], ["it's=1", "b"], ["Łódź", 'a"b', "$x y"], ["a(1)", "[b]"]],
+)
+def test_the_line_to_type_for_a_sweep_gives_each_path(paths: list[str]) -> None:
+    (word,) = shlex.split(typed_values(f"dataset.path={','.join(paths)}"))
+    (override,) = OverridesParser.create().parse_overrides([word])
+    assert override.is_sweep_override()
+    assert [value.strip("'") for value in paths] == [
+        shlex.split(x)[0] for x in override.sweep_string_iterator()
+    ]
 
 
 @pytest.mark.parametrize(
@@ -205,3 +232,19 @@ def test_folders_of_a_sweep_may_be_named_by_number_and_choice(tmp_path: Path) ->
     )
     assert ran.returncode == 0, ran.stderr
     assert {path.parent.name for path in (tmp_path / "s").rglob("result.json")} == {"transe-0", "transe-1"}
+
+
+def test_values_may_refer_to_where_the_job_runs(tmp_path: Path) -> None:
+    ran = mohone(
+        tmp_path, *BASELINE, "store_dir=${hydra:runtime.output_dir}/s-${hydra:runtime.choices.kge_model}"
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert (tmp_path / "here/s-transe/baseline").is_dir()
+
+
+def test_a_folder_that_was_there_is_left_as_it_was_when_a_job_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "here").mkdir()
+    ran = mohone(tmp_path, "dim=0", "hydra.run.dir=here")
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert ran.stderr == "`dim` must be an integer >= 1, but is 0.\n"
+    assert list(tmp_path.rglob("*")) == [tmp_path / "here"]

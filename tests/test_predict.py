@@ -115,7 +115,8 @@ def test_triples_are_classified(job: str, capsys: pytest.CaptureFixture[str], tm
         (tmp_path / f"{split}_negatives.txt").write_text("".join(lines), encoding="utf-8")
     assert classify.main([job, "--negatives", str(tmp_path)]) == 0
     assert "ROC-AUC            0.5000" in capsys.readouterr().out
-    triples.write_text("".join(lines[:2]) + "virus\taffects\tvirus\n", encoding="utf-8")
+    header = "head\trelation\ttail\n"
+    triples.write_text(f"{header}{''.join(lines[:2])}virus\taffects\tvirus\n", encoding="utf-8")
     assert classify.main([job, "--triples", str(triples)]) == 0
     head, *rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
     assert head == ["head", "relation", "tail", "probability", "verdict", "split"]
@@ -138,5 +139,7 @@ def test_newer_entities_are_answered_and_ranked(
     assert "cell" not in tails  # It is known by now.
     heads = [name for name, _, _ in said(capsys, *given, "--tail", "cell", "--known")]
     assert "new_virus" in heads
+    new.write_text("head\trelation\ttail\n" + new.read_text(encoding="utf-8"), encoding="utf-8")
+    assert [name for name, _ in said(capsys, *given, "--head", "new_virus")] == tails
     assert predict.main([*given[:3], "--head", "virus", "--relation", "affects", "--why"]) == 1
     assert "`--why` must be asked without `--with`" in capsys.readouterr().err

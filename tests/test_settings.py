@@ -90,5 +90,8 @@ def test_a_file_of_the_users(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 def test_what_cannot_be_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(ConfigError, match="`kge_model` must be one of "):
         settings_of(["kge_model=nosuch"])
+    for whole in ("hydra=null", "netemb=null"):
+        with pytest.raises(ConfigError, match="is null"):
+            settings_of([whole])
     assert main(["training.lrr=0.1"]) == 1
     assert "`training.lrr` must be one of " in capsys.readouterr().err

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from mohone.api.data import written
+from mohone.api.figures import Figures
 from mohone.api.network import NetworkVectors
 from mohone.api.running import runner_of
 from mohone.api.view import View
@@ -94,7 +95,7 @@ class Model(View):
         """The entity vectors, `(n_entities, numbers)`, in the order of `kg.entities.names`."""
         return self.module.entity_vectors.detach().cpu().numpy()
 
-    def evaluate(self, split: str = "test") -> dict[str, Any]:
+    def evaluate(self, split: str = "test") -> Figures:
         """Link prediction: MRR, Hits@1/3/10, MR and AMRI by setting (`filtered`, `typed`, `typed_train`).
 
         Args:
@@ -102,18 +103,17 @@ class Model(View):
 
         Returns:
             `{"filtered": {"mrr": ..., ...}, ...}`; for an infused model on test also `baseline`, in the same
-            form, and `significance` of the gain by setting and metric.
+            form, and `significance` of the gain by setting and metric. It shows as a table of the main
+            figures.
         """
         if require_choice("split", split, ("test", "valid")) == "valid":
-            return report(LinkPrediction(self.kg, "valid").ranks(self.module), self.kg.valid, self.kg)
+            ranks = LinkPrediction(self.kg, "valid").ranks(self.module)
+            return Figures(report(ranks, self.kg.valid, self.kg))
         figures = self._job.report
         if not self.is_infused:
-            return dict(figures["baseline"])
-        return {
-            **figures["infused"],
-            "baseline": figures["baseline"],
-            "significance": figures["significance"],
-        }
+            return Figures(figures["baseline"])
+        both = {key: figures[key] for key in ("baseline", "significance")}
+        return Figures({**figures["infused"], **both})
 
     def predict(
         self,

@@ -1,13 +1,59 @@
-"""Where numba keeps what it has compiled, if neither the package nor the user's home can be written."""
+"""What numba compiles: how long that takes, said and told apart from the work, and where it is kept."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 _VARIABLE = "NUMBA_CACHE_DIR"
+
+
+@dataclass
+class Watch:
+    """Seconds of work, and beside them those in which its loops were compiled."""
+
+    seconds: float = 0.0
+    compiling: float = 0.0
+
+
+@contextlib.contextmanager
+def watched(name: str) -> Iterator[Watch]:
+    """Measure a block; the first loop of it that numba must compile is told in the log.
+
+    Args:
+        name: of the work, for the log.
+
+    Returns:
+        the seconds, once the block has ended.
+    """
+    import logging  # `import mohone` is to be quick.
+
+    from numba.core import event
+
+    log = logging.getLogger(__name__)
+
+    class Listener(event.TimingListener):  # type: ignore[misc]
+        """Counts what happens inside of what is compiled once."""
+
+        said = False
+
+        def on_start(self, event: object) -> None:
+            if not self.said:
+                log.info("%s: compiling loops (once: they are kept)", name)
+            self.said = True
+            super().on_start(event)
+
+    watch, start = Watch(), time.perf_counter()
+    with event.install_listener("numba:compile", Listener()) as listener:
+        yield watch
+    watch.compiling = listener.duration if listener.done else 0.0
+    watch.seconds = time.perf_counter() - start - watch.compiling
 
 
 def find_cache() -> None:

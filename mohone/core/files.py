@@ -172,6 +172,37 @@ def locked(path: Path, on_waiting: Callable[[], object]) -> Iterator[None]:
         lock.release()
 
 
+def check_file(name: str, path: Path | None) -> None:
+    """Refuse a path to read from that is no file, before anything that takes seconds is imported.
+
+    Args:
+        name: of the option or key that says it.
+        path: None: it is not given.
+
+    Raises:
+        DataError: it is none.
+    """
+    if path is not None and not path.is_file():
+        raise DataError(f"`{name}` must be a file, but {path} is none.")
+
+
+def check_folder(name: str, path: Path | None) -> None:
+    """The same of a folder."""
+    if path is not None and not path.is_dir():
+        raise DataError(f"`{name}` must be a folder, but {path} is none.")
+
+
+def check_there(path: Path | None, what: str) -> None:
+    """The same of what may be a file or a folder.
+
+    Args:
+        path: None: it is not given.
+        what: it must be.
+    """
+    if path is not None and not path.exists():
+        raise DataError(f"{path} must be {what}, but is not there.")
+
+
 def check_writable(folder: Path) -> None:
     """Make a folder and try to write in it.
 

@@ -8,7 +8,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import torch
 
 Array = np.ndarray[Any, Any]
 
@@ -29,6 +28,8 @@ def in_chunks(loop: Callable[[int, int], object], n: int, least: int = 64) -> No
         >>> sorted(done)
         [0, 1, 2, 3, 4]
     """
+    import torch  # What only reads files needs none of it, and it takes seconds.
+
     n_chunks = max(1, min(torch.get_num_threads(), n // least))
     if n_chunks == 1:
         loop(0, n)

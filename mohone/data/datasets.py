@@ -10,7 +10,7 @@ from http.client import HTTPException
 from pathlib import Path
 
 from mohone.core.errors import ConfigError, DataError, require_bool
-from mohone.core.files import replacing
+from mohone.core.files import check_folder, replacing
 from mohone.core.progress import progress_bar
 from mohone.data.headers import check_header, read_splits
 from mohone.data.kept import kept, named
@@ -29,42 +29,55 @@ class FolderDataset:
     """`train`, `valid` and `test` in a folder of the user's, each `.txt`, `.tsv`, `.csv` or `.parquet`.
 
     Attributes:
+        name: of the data set; None: that of the folder.
         header: are the files' first lines no triples? None: if they are the same, of words that stand nowhere
             else.
         weights: is there a fourth field, the weight of a triple?
         store_dir: what was read of large files is kept in it; None: it is not.
     """
 
-    name: str
+    name: str | None
     path: str | None
     delimiter: str = "\t"
     header: bool | None = None
     weights: bool = False
     store_dir: str | None = None
 
-    def load(self) -> KnowledgeGraph:
-        """Read the three files.
+    def check(self) -> dict[str, Path]:
+        """The file of each split.
 
         Raises:
-            DataError: a folder or file that is missing or malformed.
+            ConfigError, DataError: a value that cannot be, a folder or file that is missing.
         """
         if not self.path:
             raise ConfigError("`dataset.path` must be a folder with train, valid and test files.")
         check_header(self.header)
         require_bool("dataset.weights", self.weights)
         folder = Path(self.path).expanduser()
-        if not folder.is_dir():
-            raise DataError(f"`dataset.path` must be a folder, but {folder} is none.")
-        paths = _find_files(folder)
+        check_folder("dataset.path", folder)
+        return _find_files(folder)
+
+    def load(self) -> KnowledgeGraph:
+        """Read the three files.
+
+        Raises:
+            ConfigError, DataError: as `check`, and a file that is malformed.
+        """
+        paths = self.check()
         if self.store_dir is None:
             return self._read(paths)
         settings = {"delimiter": self.delimiter, "header": self.header, "weights": self.weights}
         root = Path(self.store_dir) / "graphs"
-        return named(kept(root, paths, settings, lambda: self._read(paths)), self.name)
+        return named(kept(root, paths, settings, lambda: self._read(paths)), self.called)
+
+    @property
+    def called(self) -> str:
+        """The data set's name."""
+        return self.name or Path(self.path or "").expanduser().resolve().name or "folder"
 
     def _read(self, paths: Mapping[str, Path]) -> KnowledgeGraph:
         files, warnings = read_splits(paths, self.delimiter, self.header, self.weights)
-        return build_knowledge_graph(self.name, files, warnings)
+        return build_knowledge_graph(self.called, files, warnings)
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +13,10 @@ from mohone.core.errors import ConfigError
 from mohone.data.names import Codes, Names
 from mohone.data.reading import TripleFile, read_triples
 
+if TYPE_CHECKING:  # Splitting a file needs no torch.
+    from mohone.data.knowledge_graph import KnowledgeGraph
+
+log = logging.getLogger(__name__)
 # What the columns of a single file are called; three files are judged by what they share.
 _WORDS = """head relation tail h r t subject predicate object s p o source target src dst from to type label
     rel property entity1 entity2 node1 node2 node_1 node_2 start end edge weight w score u v"""
@@ -29,11 +35,10 @@ def read_splits(
     files = {split: read_triples(path, delimiter, header, weights) for split, path in paths.items()}
     if header is not None or any(path.suffix == ".parquet" for path in paths.values()):
         return files, []
-    words = {file.triples[0] if len(file.triples) else None for file in files.values()}
-    if len(words) == 1 and all(stands_alone(file.triples.codes) for file in files.values()):
+    if have_header(files):
         files = {split: drop_first(file) for split, file in files.items()}
         return files, [
-            f"{_taken(' of all files', files['train'])} `dataset.header=false` keeps it as a triple"
+            f"{_taken('line of all files', files['train'])} `dataset.header=false` keeps it as a triple"
         ]
     for split, file in files.items():
         if file.weights is not None and len(file.weights) and not file.weights[0]:
@@ -41,12 +46,54 @@ def read_splits(
     return files, []
 
 
+def have_header(files: Mapping[str, TripleFile]) -> bool:
+    """Are the first lines of all splits the same, of words that stand nowhere else?"""
+    words = {file.triples[0] if len(file.triples) else None for file in files.values()}
+    return len(words) == 1 and all(stands_alone(file.triples.codes) for file in files.values())
+
+
+def without_header_in_memory(
+    files: dict[str, TripleFile], header: bool | None
+) -> tuple[dict[str, TripleFile], list[str]]:
+    """Triples in memory without a first one that names columns, and what is then to be said.
+
+    Args:
+        files: all splits, or one that is yet to be split.
+        header: as of `read_splits`; of a single one it must be such words as columns are called by.
+    """
+    first = next(iter(files.values()))
+    is_found = (
+        have_header(files) if len(files) > 1 else names_columns(first.triples.names, first.triples.codes)
+    )
+    if header is False or (header is None and not is_found):
+        return files, []
+    files = {split: drop_first(file) for split, file in files.items()}
+    kept = "`header=False` keeps it as a triple"
+    return files, [] if header else [f"{_taken('triple', drop_first(first))} {kept}"]
+
+
+def is_header(words: Sequence[str], kg: KnowledgeGraph) -> bool:
+    """Are these such words as columns are called by, and none of them a name of the data set?"""
+    known = kg.entities.ids, kg.relations.ids
+    return {word.lower() for word in words} <= set(_WORDS.split()) and not any(
+        word in ids for word in words for ids in known
+    )
+
+
+def without_known_header(path: Path, file: TripleFile, kg: KnowledgeGraph) -> TripleFile:
+    """A file of triples of a data set, without a first line that names columns; the log says so."""
+    if not len(file.triples) or not is_header(file.triples[0], kg):
+        return file
+    log.warning("%s: the first line (%s) names columns.", path, ", ".join(file.triples[0]))
+    return drop_first(file)
+
+
 def without_header(file: TripleFile) -> tuple[TripleFile, str]:
     """A single file without its first line if that names columns, and what is then to be said."""
     if not names_columns(file.triples.names, file.triples.codes):
         return file, ""
     file = drop_first(file)
-    return file, f"{_taken('', file)} --no-header keeps it"
+    return file, f"{_taken('line', file)} --no-header keeps it"
 
 
 def names_columns(names: Names, codes: Codes) -> bool:
@@ -73,6 +120,6 @@ def drop_first(file: TripleFile) -> TripleFile:
 
 def _taken(where: str, file: TripleFile) -> str:
     return (
-        f"the first line{where} ({', '.join(file.header or ())}) is taken for the names of columns, "
+        f"the first {where} ({', '.join(file.header or ())}) is taken for the names of columns, "
         "since its words stand nowhere else:"
     )

@@ -17,9 +17,9 @@ from mohone.data.names import Names
 from mohone.data.ordering import Order
 from mohone.data.reading import TripleFile
 from mohone.data.triples import NamedTriples
-from mohone.data.vocabulary import Vocabulary
+from mohone.data.vocabulary import SPLITS as SPLITS
+from mohone.data.vocabulary import Vocabulary as Vocabulary
 
-SPLITS = ("train", "valid", "test")
 SIDES = ("tail", "head")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from mohone.core.errors import DataError
+from mohone.core.files import check_file
 from mohone.data.vocabulary import Vocabulary
 
 
@@ -17,8 +18,7 @@ def read_labels(path: Path | None) -> dict[str, str]:
     """
     if path is None:
         return {}
-    if not path.is_file():
-        raise DataError(f"`--labels` must be a file, but {path} is none.")
+    check_file("--labels", path)
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except UnicodeDecodeError as error:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 from scipy.sparse import csr_matrix
-from torch import Tensor
 
 from mohone.core.words import counted
+
+if TYPE_CHECKING:  # Splitting a file needs no torch.
+    from torch import Tensor
 
 COPY_SHARE = 0.9  # Of the pairs of the larger of two relations: from here on they are called copies.
 COPY_PAIRS = 3  # Fewer pairs in common say nothing.
@@ -101,7 +103,9 @@ def find_leaks(
         train, valid, test: `(n, 3)` unique id triples.
         relations: their names.
     """
-    links = _Links(torch.cat([train, test, valid]), n_entities, len(relations))
+    links = _Links(
+        np.concatenate([np.asarray(each) for each in (train, test, valid)]), n_entities, len(relations)
+    )
     of_train, of_test = slice(len(train)), slice(len(train), len(train) + len(test))
     linked = links.linked_otherwise(of_train, of_test)
     by_relations = _by_relations(links, of_train, of_test, relations)
@@ -115,7 +119,7 @@ def find_leaks(
     )
 
 
-def linked_otherwise(train: Tensor, triples: Tensor, n_entities: int, n_relations: int) -> np.ndarray:
+def linked_otherwise(train: np.ndarray, triples: np.ndarray, n_entities: int, n_relations: int) -> np.ndarray:
     """Does train link the ends of each triple by another relation, or the other way round?
 
     Args:
@@ -125,12 +129,12 @@ def linked_otherwise(train: Tensor, triples: Tensor, n_entities: int, n_relation
         `(m,)` of bool; a triple that train repeats is not linked by that alone.
 
     Example:
-        >>> train = torch.tensor([[0, 0, 1], [2, 0, 3]])
-        >>> triples = torch.tensor([[0, 1, 1], [3, 0, 2], [0, 0, 1], [0, 0, 2]])
+        >>> train = np.array([[0, 0, 1], [2, 0, 3]])
+        >>> triples = np.array([[0, 1, 1], [3, 0, 2], [0, 0, 1], [0, 0, 2]])
         >>> linked_otherwise(train, triples, n_entities=4, n_relations=2).tolist()
         [True, True, False, False]
     """
-    links = _Links(torch.cat([train, triples]), n_entities, n_relations)
+    links = _Links(np.concatenate([train, triples]), n_entities, n_relations)
     return links.linked_otherwise(slice(len(train)), slice(len(train), None))
 
 
@@ -147,22 +151,22 @@ def contains(ascending: np.ndarray, values: np.ndarray) -> np.ndarray:
     return found
 
 
-def unordered_pairs(triples: Tensor, n_entities: int) -> np.ndarray:
+def unordered_pairs(triples: np.ndarray, n_entities: int) -> np.ndarray:
     """A number for the two ends of each triple, whichever is the head: `(n,)` from 0, in one sort.
 
     Example:
-        >>> unordered_pairs(torch.tensor([[2, 0, 1], [1, 5, 2], [0, 0, 0]]), n_entities=3).tolist()
+        >>> unordered_pairs(np.array([[2, 0, 1], [1, 5, 2], [0, 0, 0]]), n_entities=3).tolist()
         [1, 1, 0]
     """
-    ends = triples[:, [0, 2]].numpy()
+    ends = triples[:, [0, 2]]
     return np.unique(ends.min(1) * n_entities + ends.max(1), return_inverse=True)[1]
 
 
 class _Links:
     """Triples by their pair of ends: `way[i]` is that of a triple, and `way[i] ^ 1` that of its reverse."""
 
-    def __init__(self, triples: Tensor, n_entities: int, n_relations: int) -> None:
-        head, self.relation, tail = triples.numpy().T
+    def __init__(self, triples: np.ndarray, n_entities: int, n_relations: int) -> None:
+        head, self.relation, tail = triples.T
         self.proper = head != tail
         self.way = 2 * unordered_pairs(triples, n_entities) + (head > tail)
         self.n_ways = 2 * int(self.way.max(initial=0) // 2 + 1)

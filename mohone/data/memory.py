@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from mohone.core.errors import DataError
+from mohone.data.headers import without_header_in_memory
 from mohone.data.knowledge_graph import SPLITS, KnowledgeGraph, build_knowledge_graph
 from mohone.data.reading import FIELDS, TripleFile
 from mohone.data.splitting import split_triples
@@ -18,6 +19,7 @@ def from_triples(
     test: Any = None,
     *,
     name: str = "memory",
+    header: bool | None = None,
     share: float = 0.1,
     seed: int = 0,
 ) -> KnowledgeGraph:
@@ -30,6 +32,8 @@ def from_triples(
             integers are taken as they are written (7 is "7").
         valid, test: of the same kinds; both or neither.
         name: how the data set is called in tables.
+        header: does the first triple name columns? None: if its words are such and stand nowhere else, or if
+            those of all three splits are the same and do. A data frame's names stand apart.
         share: of each of valid and test, where they are drawn, as `split_triples` does.
         seed: of the draw.
 
@@ -45,13 +49,19 @@ def from_triples(
     if (valid is None) != (test is None):
         given, missing = ("test", "valid") if valid is None else ("valid", "test")
         raise DataError(f"`valid` and `test` must both be given, or neither, but {given} has no {missing}.")
+    header = False if header is None and hasattr(triples, "columns") else header
+    labels = ("triples", "valid", "test")
+    given_as = zip(SPLITS, zip(labels, (triples, valid, test), strict=True), strict=True)
+    files = {
+        split: TripleFile(named_triples(each, label), 0)
+        for split, (label, each) in given_as
+        if each is not None
+    }
+    files, warnings = without_header_in_memory(files, header)
     if valid is None:
-        drawn = split_triples(named_triples(triples, "triples"), share, seed)
-        splits = {split: NamedTriples.of(each) for split, each in drawn.items()}
-    else:
-        given_as = dict(zip(SPLITS, (("triples", triples), ("valid", valid), ("test", test)), strict=True))
-        splits = {split: named_triples(each, label) for split, (label, each) in given_as.items()}
-    return build_knowledge_graph(name, {split: TripleFile(each, 0) for split, each in splits.items()})
+        drawn = split_triples(files["train"].triples, share, seed)
+        files = {split: TripleFile(NamedTriples.of(each), 0) for split, each in drawn.items()}
+    return build_knowledge_graph(name, files, warnings)
 
 
 def named_triples(triples: Any, label: str = "triples") -> NamedTriples:

@@ -9,17 +9,19 @@ import torch
 from torch import Tensor
 
 from mohone.core.errors import DataError
+from mohone.data.headers import without_known_header
 from mohone.data.knowledge_graph import KnowledgeGraph
 from mohone.data.reading import FIELDS, NamedTriple, read_triples
 
 
 def read_known(path: Path, kg: KnowledgeGraph, delimiter: str = "\t") -> Tensor:
-    """The triples of a file, in its order: `(n, 3)` ids.
+    """The triples of a file, in its order: `(n, 3)` ids; a first line that names columns is none.
 
     Raises:
         DataError: as `read_triples`, or a name that the data set has not.
     """
-    return encode_known(str(path), read_triples(path, delimiter).triples, kg)
+    file = without_known_header(path, read_triples(path, delimiter), kg)
+    return encode_known(str(path), file.triples, kg)
 
 
 def encode_known(source: str, triples: Sequence[NamedTriple], kg: KnowledgeGraph) -> Tensor:

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from mohone.core.errors import DataError
+from mohone.data.headers import is_header
 from mohone.data.knowledge_graph import KnowledgeGraph
 from mohone.data.reading import FIELDS
 
@@ -38,7 +39,7 @@ def read_queries(path: Path, kg: KnowledgeGraph, size: int = 4096) -> Iterator[Q
     """Read `head<TAB>relation<TAB>tail` lines of which one field is empty or `?`, batch by batch.
 
     Names are those of the data set, byte for byte; one that is called `?` cannot be asked about. Blank lines
-    are skipped.
+    are skipped, and so is a first line that names columns.
 
     Args:
         path: of the file.
@@ -55,6 +56,8 @@ def read_queries(path: Path, kg: KnowledgeGraph, size: int = 4096) -> Iterator[Q
             for number, line in enumerate(file, start=1):
                 if not line.strip(b" \r\n"):
                     continue
+                if number == 1 and is_header(_fields(path, number, line), kg):
+                    continue
                 triples.append(_query(path, number, line, kg))
                 lines.append(number)
                 if len(triples) == size:
@@ -66,12 +69,16 @@ def read_queries(path: Path, kg: KnowledgeGraph, size: int = 4096) -> Iterator[Q
         yield QueryLines(torch.tensor(triples), lines)
 
 
-def _query(path: Path, number: int, line: bytes, kg: KnowledgeGraph) -> tuple[int, int, int]:
+def _fields(path: Path, number: int, line: bytes) -> list[str]:
     text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
     try:
-        fields = text.decode("utf-8").removesuffix("\n").removesuffix("\r").split("\t")
+        return text.decode("utf-8").removesuffix("\n").removesuffix("\r").split("\t")
     except UnicodeDecodeError:
         raise DataError(f"{path}, line {number}: the text must be UTF-8, but is not.") from None
+
+
+def _query(path: Path, number: int, line: bytes, kg: KnowledgeGraph) -> tuple[int, int, int]:
+    fields = _fields(path, number, line)
     n_asked = sum(field in ASKED_SIGNS for field in fields)
     if len(fields) != len(FIELDS) or n_asked != 1:
         raise DataError(

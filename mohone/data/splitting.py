@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from mohone.core.errors import ConfigError, DataError
-from mohone.data.knowledge_graph import SPLITS
 from mohone.data.leaks import linked_otherwise, unordered_pairs
 from mohone.data.reading import NamedTriple
-from mohone.data.vocabulary import Vocabulary
+from mohone.data.vocabulary import SPLITS, Vocabulary
 
 
 def split_triples(
@@ -46,7 +43,7 @@ def split_triples(
     ids, n_entities, _ = _encode(unique)
     order = np.random.default_rng(seed).permutation(len(unique))
     group = (np.arange(len(unique)) if leak else unordered_pairs(ids, n_entities))[order]
-    free = ~np.isin(group, group[_first_of_a_name(ids.numpy()[order])])
+    free = ~np.isin(group, group[_first_of_a_name(ids[order])])
     before = _drawn_before(group[free])
     n = max(1, round(share * len(unique)))
     valid = before < n
@@ -72,17 +69,17 @@ def count_linked(splits: Mapping[str, Sequence[NamedTriple]]) -> dict[str, int]:
         {'valid': 1, 'test': 0}
     """
     ids, *sizes = _encode([triple for split in SPLITS for triple in splits[split]])
-    train, *others = ids.split([len(splits[split]) for split in SPLITS])
+    train, *others = np.split(ids, np.cumsum([len(splits[split]) for split in SPLITS[:-1]]))
     counts = (int(linked_otherwise(train, other, *sizes).sum()) for other in others)
     return dict(zip(SPLITS[1:], counts, strict=True))
 
 
-def _encode(triples: Sequence[NamedTriple]) -> tuple[Tensor, int, int]:
+def _encode(triples: Sequence[NamedTriple]) -> tuple[np.ndarray, int, int]:
     """`(n, 3)` of ids, and how many entities and relations there are."""
     entities = Vocabulary(name for head, _, tail in triples for name in (head, tail))
     relations = Vocabulary(relation for _, relation, _ in triples)
     ids = [(entities.ids[head], relations.ids[name], entities.ids[tail]) for head, name, tail in triples]
-    return torch.tensor(ids, dtype=torch.int64).reshape(-1, 3), len(entities), len(relations)
+    return np.array(ids, np.int64).reshape(-1, 3), len(entities), len(relations)
 
 
 def _first_of_a_name(ids: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The names of entities or relations, and their ids."""
+"""The names of a data set, of its splits too; without torch, which takes seconds."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from functools import cached_property
 
 from mohone.core.errors import DataError
 from mohone.data.names import decoded
+
+SPLITS = ("train", "valid", "test")
 
 
 class Vocabulary:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mohone.core.errors import DataError
+from mohone.core.files import check_there
 from mohone.elsewhere.base import Source
 from mohone.elsewhere.flat import FlatFiles
 from mohone.elsewhere.pykeen import PyKEENFolder
@@ -22,8 +23,7 @@ def open_source(path: Path, relations: Path | None = None) -> Source:
         DataError: files that are missing, damaged or of another form.
     """
     for each in (path, relations):
-        if each is not None and not each.exists():
-            raise DataError(f"{each} must be a folder of PyKEEN's or a file of vectors, but is not there.")
+        check_there(each, "a folder of PyKEEN's or a file of vectors")
     if not path.is_dir():
         return FlatFiles(path, relations)
     if relations is not None:

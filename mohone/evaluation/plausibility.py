@@ -3,7 +3,9 @@
 **Calibration** is logistic in the score (Platt's), by relation, shrunk to that of all relations:
 `logit p = (a + a_r) z + (b + b_r)` with the standardised score z and a penalty of `PENALTY / 2` times the sum
 of `a_r^2 + b_r^2`. Isotonic regression has no such shrinkage, and most relations have too few validation
-triples for one of their own. The problem is convex and has two numbers for each relation: L-BFGS.
+triples for one of their own. As in Platt's paper, true triples are fitted to (N+ + 1) / (N+ + 2) and false
+ones to 1 / (N- + 2), of N+ and N- of them: the fewer there are, the less sure is a probability, also where
+scores tell them apart without a fault. The problem is convex and has two numbers for each relation: L-BFGS.
 
 **Thresholds** are the cuts of most right verdicts on validation, by relation; of several the one next to
 where p is a half. A relation with fewer than `FEWEST` triples there, or of one kind alone, is cut at a
@@ -95,10 +97,22 @@ def best_cut(scores: Array, truth: Array, near: float) -> float:
     return float(best[np.abs(best - near).argmin()])
 
 
+def smoothed(truth: Tensor) -> Tensor:
+    """What probabilities are fitted to: `(n,)` float64, Platt's targets.
+
+    Example:
+        >>> smoothed(torch.tensor([True, True, False])).tolist()
+        [0.75, 0.75, 0.3333333333333333]
+    """
+    n_true, n_false = int(truth.sum()), int((~truth).sum())
+    high, low = (n_true + 1) / (n_true + 2), 1 / (n_false + 2)
+    return low + (high - low) * truth.double()
+
+
 def _calibrate(scores: Tensor, relation: Tensor, truth: Tensor, n_relations: int) -> tuple[Tensor, Tensor]:
     """Slope and offset of each relation's logit, in the units of the scores; slopes are positive."""
     mean, std = scores.mean(), scores.std().clamp(min=1e-12)
-    z, target = (scores - mean) / std, truth.double()
+    z, target = (scores - mean) / std, smoothed(truth)
     shared = torch.zeros(2, dtype=torch.float64, requires_grad=True)
     own = torch.zeros(n_relations, 2, dtype=torch.float64, requires_grad=True)
     optimizer = torch.optim.LBFGS([shared, own], max_iter=300, line_search_fn="strong_wolfe")

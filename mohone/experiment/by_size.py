@@ -10,13 +10,15 @@ import copy
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mohone.core.config import CHOICES, Plain
 from mohone.core.errors import ConfigError
 from mohone.core.words import counted
-from mohone.data import KnowledgeGraph
 from mohone.experiment.recipes import family_of
+
+if TYPE_CHECKING:  # To show settings needs no torch.
+    from mohone.data import KnowledgeGraph
 
 AUTO = "auto"
 OBJECTIVE = "one_vs_all"  # What the rules are for.

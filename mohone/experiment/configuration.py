@@ -16,6 +16,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from mohone.core.config import CHOICES, Plain, check_known, first_line
 from mohone.core.errors import ConfigError, require_int
+from mohone.core.files import check_file, check_folder
 from mohone.core.terminal import typed
 from mohone.experiment.hydra_errors import explain
 from mohone.experiment.recipes import CONF, register_resolvers
@@ -41,6 +42,8 @@ NODES = {  # Values that belong together.
     "given": ("model", "relations"),
     "evaluation": ("valid_queries", "valid_candidates"),
 }
+_WHOLE = ("hydra", "hydra.launcher", "hydra.sweeper")  # Hydra itself cannot do without, and does not say so.
+_OWN_DATA = "mohone.data.FolderDataset"
 _LATER = ("given", "evaluation")  # Jobs of an earlier version have none.
 PATHS = (
     *("dataset.path", "dataset.data_dir", "dataset.store_dir", "data_dir", "store_dir"),
@@ -134,12 +137,16 @@ def check_choices(arguments: Sequence[str]) -> None:
             continue
         if not override.key_or_group:
             raise ConfigError(f"`{argument}` must be GROUP=CHOICE or KEY=VALUE, but names nothing.")
-        choices = sorted(path.stem for path in (CONF / override.key_or_group).glob("*.yaml"))
-        if choices and not _is_choice(override):
-            given = "taken away" if override.is_delete() else argument.partition("=")[2]
+        group = override.key_or_group
+        given = "taken away" if override.is_delete() else argument.partition("=")[2]
+        if group in _WHOLE:
             raise ConfigError(
-                f"`{override.key_or_group}` must be one of {', '.join(choices)}, but is {given}."
+                f"`{group}` must be set by its keys, as in hydra.run.dir=DIR, but as a whole is {given}."
             )
+        choices = sorted(path.stem for path in (CONF / group).glob("*.yaml"))
+        if (choices or "/" in group) and not _is_choice(override):
+            names = f"one of {', '.join(choices)}" if choices else "the name of a choice"
+            raise ConfigError(f"`{group}` must be {names}, but is {given}.")
 
 
 def _is_choice(override: Override) -> bool:
@@ -197,11 +204,27 @@ def absolute_paths(config: Plain, folder: Path) -> Plain:
     return out
 
 
-def as_trained(config: Plain) -> Plain:
+def check_paths(config: Plain) -> None:
+    """Refuse, before anything that takes seconds is imported, files and folders that are not there.
+
+    Args:
+        config: with absolute paths.
+
+    Raises:
+        DataError: one that a job is to read and that is not there.
+    """
+    dataset, vectors = config["dataset"], config["pretrained"].get("file")
+    if dataset.get("_target_") == _OWN_DATA and dataset.get("path"):
+        check_folder("dataset.path", Path(dataset["path"]))
+    check_file("pretrained.file", Path(vectors) if vectors else None)
+
+
+def as_trained(config: Plain, say: bool = True) -> Plain:
     """The same with the precision that training has where this one cannot be: it stands in the result."""
     trainer = config["trainer"]
     if trainer.get("accelerator") == "cpu" and trainer.get("precision") == "16-mixed":
-        log.warning("trainer.precision: a CPU has no 16-mixed; trained in bf16-mixed")
+        if say:
+            log.warning("trainer.precision: a CPU has no 16-mixed; trained in bf16-mixed")
         return {**config, "trainer": {**trainer, "precision": "bf16-mixed"}}
     return config
 

@@ -2,16 +2,57 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeperConf
+from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig, OmegaConf, open_dict, read_write
 
 from mohone.core.errors import ConfigError
-from mohone.experiment.configuration import absolute_paths, check_keys, compose_job
+from mohone.experiment.configuration import (
+    absolute_paths,
+    as_trained,
+    check_keys,
+    check_paths,
+    compose_job,
+    split_off_choices,
+    to_plain,
+)
 
 _USUAL_SWEEPER = BasicSweeperConf._target_
+
+
+def check_run(config: DictConfig) -> None:
+    """Make the plan of a single job, and look whether what it reads is there, before it has a folder.
+
+    Files of another tool's model are left to the job: to open them may take long.
+
+    Args:
+        config: with Hydra's own.
+
+    Raises:
+        ConfigError, DataError: what cannot be.
+    """
+    config = copy.deepcopy(config)
+    with read_write(config), open_dict(config):
+        config.hydra.runtime.output_dir = str(Path(config.hydra.run.dir).absolute())
+    HydraConfig.instance().set_config(config)  # Values may refer to it.
+    cwd, folder = Path(config.hydra.runtime.cwd), Path(config.hydra.runtime.output_dir)
+    plain = to_plain(config, split_off_choices(config))
+    check_keys(plain)
+    plain = as_trained(absolute_paths(plain, cwd), say=False)
+    check_paths(plain)
+
+    from mohone.core.runtime import prepare_process  # Torch and Lightning take seconds.
+    from mohone.data import FolderDataset
+    from mohone.experiment.plan import make_plan
+
+    prepare_process(plain)
+    plan = make_plan({**plain, "given": {}}, folder)
+    if isinstance(plan.dataset, FolderDataset):
+        plan.dataset.check()
 
 
 def sweeps_all(config: DictConfig) -> bool:

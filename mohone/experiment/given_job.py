@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -85,7 +86,8 @@ def write_infused(folder: Path, out: Path) -> str:
     if isinstance(model, Wrapped):
         return (
             f"Nothing is written to {out}, since what this infusion learned is more than a vector for each "
-            f"entity: the model is kept with {folder}, for `python -m mohone.predict {folder}`."
+            f"entity: the model is kept with {folder}, for `python -m mohone.predict "
+            f"{shlex.quote(str(folder))} ...`."
         )
     source.write(out, taken_back(source, model, job.kg))
     return f"{out}: the infused model, in the form of {source.path}"

@@ -7,12 +7,13 @@ from pathlib import Path
 
 from omegaconf import OmegaConf
 
-from mohone.core.config import Plain
+from mohone.core.config import CHOICES, Plain
 from mohone.core.files import write_json, write_text
 from mohone.core.runtime import prepare_process
 from mohone.data import KnowledgeGraph
 from mohone.evaluation.metrics import tie_warning
 from mohone.evaluation.settings import settings_in
+from mohone.experiment import recipes
 from mohone.experiment.by_size import Size, in_words
 from mohone.experiment.estimated_memory import check_memory
 from mohone.experiment.plan import make_plan
@@ -66,6 +67,7 @@ def run_stages(
         return done
     if plan.config.get("check_memory", True):
         check_memory(runner)
+    log.info("%s", recipes.in_words(*_recipe(plan.config)))
     if plan.by_size:
         log.info("settings %s", in_words(plan.by_size, Size.of(runner.kg)))
     write_text(folder / CONFIG, OmegaConf.to_yaml(OmegaConf.create(plan.config)))
@@ -95,6 +97,12 @@ def _run(job: TrainedJob, folder: Path, figures: Figures | None) -> Plain:
     return result | {"seconds": seconds, "versions": versions(), "config": config}
 
 
+def _recipe(config: Plain) -> tuple[str, list[str]]:
+    """The recipe and those of its files that hold."""
+    choices = config.get(CHOICES, {})
+    return str(choices.get("recipe")), recipes.applied(choices)
+
+
 def _warn_of_ties(report: Plain) -> None:
     for name in ("baseline", "infused"):
         for setting in settings_in(report[name] or {}):
@@ -118,6 +126,7 @@ def _describe_run(runner: Runner, trained: dict[str, Trained]) -> Plain:
             "n_test": len(kg.test),
             "report": kg.report.to_dict(),
         },
+        "recipe_files": _recipe(runner.plan.config)[1],
         "by_size": runner.plan.by_size,
         "valid_mrr": last.notes["valid_mrr"],
         "control": infusion is not None and infusion.is_control,

@@ -6,6 +6,9 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mohone.core.files import check_folder
+from mohone.reporting.results import read_finished
+
 if TYPE_CHECKING:  # Help and typos need no torch.
     from mohone.experiment.finished import FinishedJob
 
@@ -19,6 +22,18 @@ def add_job_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="refuse where the store lacks what the job had trained, rather than train it again",
     )
+
+
+def check_job(folder: Path, given: argparse.Namespace) -> None:
+    """Refuse a folder that is no job's, or data that are not there, before anything is imported.
+
+    A store need not be there: what it lacks is trained again.
+
+    Raises:
+        DataError: such a one.
+    """
+    read_finished(folder)
+    check_folder("--data", given.data)
 
 
 def open_given(folder: Path, given: argparse.Namespace) -> FinishedJob:

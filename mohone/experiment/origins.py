@@ -20,7 +20,7 @@ from omegaconf.errors import OmegaConfBaseException
 from mohone.core.config import Plain, build
 from mohone.core.errors import ConfigError
 from mohone.experiment.by_size import AUTO, Size, has_auto, settle
-from mohone.experiment.configuration import absolute_paths, split_off_choices, to_plain
+from mohone.experiment.configuration import absolute_paths, check_choices, split_off_choices, to_plain
 from mohone.experiment.hydra_errors import explain
 from mohone.experiment.recipes import CONF
 from mohone.experiment.short_keys import full_keys
@@ -54,6 +54,7 @@ def settings_of(arguments: list[str], folder: Path | None = None) -> list[Settin
     Raises:
         ConfigError: a setting that cannot be.
     """
+    check_choices(arguments)
     overrides = full_keys(arguments)
     if folder is not None:
         overrides.append(f"hydra.searchpath=['file://{folder.absolute()}']")

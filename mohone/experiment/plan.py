@@ -15,8 +15,10 @@ from mohone.data import KnowledgeGraph
 from mohone.experiment.by_size import USUAL, Size, settle
 from mohone.experiment.configuration import check_keys
 from mohone.experiment.given import Given
+from mohone.experiment.hydra_errors import left_out
 from mohone.experiment.loggers import JobLogger
 from mohone.experiment.pretrained import Pretrained
+from mohone.experiment.short_keys import short_key
 from mohone.experiment.store import StageStore
 from mohone.experiment.trainers import TrainerFactory
 from mohone.experiment.validation import Validation
@@ -133,7 +135,17 @@ def make_plan(config: Plain, folder: Path, dataset: Any = None) -> Plan:
 
 def _optional(group: str, node: Plain, kind: type) -> Any:
     """What a group makes, which may be nothing: the choice `none` has no `_target_`."""
+    if node and "_target_" not in node:
+        raise ConfigError(left_out(short_key(_first_key(group, node))))
     return _made(group, node, kind) if node else None
+
+
+def _first_key(path: str, node: Any) -> str:
+    """The first key below a node that has a value."""
+    while isinstance(node, dict) and node:
+        key, node = next(iter(node.items()))
+        path = f"{path}.{key}"
+    return path
 
 
 def _made(group: str, node: Plain, kind: type) -> Any:

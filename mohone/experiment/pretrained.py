@@ -15,6 +15,7 @@ from torch import Tensor
 
 from mohone.core.config import Plain
 from mohone.core.errors import DataError, require_bool
+from mohone.core.files import check_file
 from mohone.core.named_vectors import read_vectors, rows_by_name
 from mohone.core.words import counted
 from mohone.kge import KGEModel
@@ -45,8 +46,7 @@ class Pretrained:
         """
         frozen = require_bool("pretrained.frozen", node["frozen"])
         path = Path(str(node["file"])) if node["file"] is not None else None
-        if path is not None and not path.is_file():
-            raise DataError(f"`pretrained.file` must be a file, but {path} is none.")
+        check_file("pretrained.file", path)
         return cls(path, frozen)
 
     @cached_property

@@ -5,8 +5,9 @@ The defaults list of `conf/config.yaml` asks by the resolver `file_for`, before 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from omegaconf import OmegaConf
 
@@ -58,6 +59,42 @@ def file_for(kind: str, recipe: str, *choices: str) -> str:
     recipes = [recipe, *([_ELSE[recipe]] if kind in _SHARED and recipe in _ELSE else [])]
     places = [f"{each}/{name}" for each in recipes for name in names]
     return next((x for x in places if (CONF / "recipe" / kind / f"{x}.yaml").is_file()), f"{recipe}/{own}")
+
+
+def applied(choices: Mapping[str, Any]) -> list[str]:
+    """The files of the package's recipe that hold for a job, as the defaults list of `conf/config.yaml` asks.
+
+    Args:
+        choices: of all groups.
+
+    Example:
+        >>> chosen = {"dataset": "folder", "training": "one_vs_all", "kge_model": "transh"}
+        >>> applied({"recipe": "strong", **chosen})
+        ['model/strong/one_vs_all-translational', 'size/strong/folder-one_vs_all-translational']
+    """
+    recipe, dataset, training, model = (
+        str(choices.get(group)) for group in ("recipe", "dataset", "training", "kge_model")
+    )
+    asked = {
+        "model": (training, model),
+        "dataset": (dataset,),
+        "pair": (dataset, model),
+        "size": (dataset, training, model),
+    }
+    files = [f"{kind}/{file_for(kind, recipe, *names)}" for kind, names in asked.items()]
+    return [file for file in files if (CONF / "recipe" / f"{file}.yaml").is_file()]
+
+
+def in_words(recipe: str, files: Sequence[str]) -> str:
+    """Which files of a recipe hold for a job, and whether any knows its data set.
+
+    Example:
+        >>> print(in_words("strong", ["model/strong/one_vs_all-translational"]))
+        recipe strong (model/strong/one_vs_all-translational): nothing of it was tuned to this data set
+    """
+    tuned = any(file.startswith(("dataset/", "pair/")) for file in files)
+    found = f" ({', '.join(files)})" if files else ""
+    return f"recipe {recipe}{found}: {'' if tuned else 'nothing of it was '}tuned to this data set"
 
 
 def joined(values: Sequence[object]) -> str:

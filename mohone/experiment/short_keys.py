@@ -57,6 +57,16 @@ def full_key(key: str) -> str:
     return _RENAMED.get(key) or _short_keys().get(key, key)
 
 
+def short_key(key: str) -> str:
+    """The same key as it may be typed; itself if there is no shorter one.
+
+    Example:
+        >>> short_key("netemb.learner.dim"), short_key("seed")
+        ('netemb.dim', 'seed')
+    """
+    return next((short for short, full in _short_keys().items() if full == key), key)
+
+
 def _full(argument: str) -> str:
     found = _OVERRIDE.fullmatch(argument)
     if found is None:

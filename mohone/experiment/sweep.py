@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,7 @@ from omegaconf.errors import OmegaConfBaseException
 from mohone.core.config import Plain
 from mohone.core.errors import DataError, MohoneError
 from mohone.core.files import write_text
-from mohone.experiment.foresight import check_sweep, choices_of, sweeps_all
+from mohone.experiment.foresight import check_run, check_sweep, choices_of, sweeps_all
 from mohone.experiment.hydra_errors import explain
 from mohone.experiment.launchers import require_launcher
 from mohone.experiment.overrides import override
@@ -56,20 +58,29 @@ def fail_job(folder: Path, sentence: str) -> None:
         write_text(folder / MARK, f"{sweep}\n{sentence}")
 
 
+@contextlib.contextmanager
+def _refusing() -> Iterator[None]:
+    """Say in a sentence what cannot be, and end; Hydra makes a warning of a callback's other exceptions."""
+    try:
+        yield
+    except (MohoneError, HydraException, OmegaConfBaseException) as error:
+        print(error if isinstance(error, MohoneError) else explain(error), file=sys.stderr)
+        raise SystemExit(1) from None
+
+
 class SweepTable(Callback):
-    """Hydra's callback of a multirun; needs no state of the jobs, so they may run in other processes."""
+    """Hydra's callback of a run; needs no state of a sweep's jobs, so they may run in other processes."""
+
+    def on_run_start(self, config: DictConfig, **kwargs: Any) -> None:  # noqa: ARG002
+        """Refuse a job that cannot be, before it has a folder."""
+        with _refusing():
+            check_run(config)
 
     def on_multirun_start(self, config: DictConfig, **kwargs: Any) -> None:  # noqa: ARG002
         """Refuse a sweep of which a job cannot be; else note how many jobs it has and when it began."""
-        try:
+        with _refusing(), contextlib.suppress(DataError):  # The job says it, and the others are run.
             require_launcher(config)
             check_sweep(config)
-        except DataError:
-            pass  # The job says it, and the others are run.
-        except (MohoneError, HydraException, OmegaConfBaseException) as error:
-            # Hydra makes a warning of any other exception of a callback.
-            print(error if isinstance(error, MohoneError) else explain(error), file=sys.stderr)
-            raise SystemExit(1) from None
         RUNNING.append(_sweep_folder(config))
         os.environ[_SWEEP] = f"{count_jobs(config)} {time.time()} {os.getpid()}"
         _carry(config)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 from torch import Tensor
 
+from mohone.core.compiling import watched
 from mohone.core.config import Plain
 from mohone.data import KnowledgeGraph
 from mohone.evaluation.link_prediction import LinkPrediction
@@ -109,7 +109,14 @@ class TrainedJob:
 
 
 def _figures(kg: KnowledgeGraph, models: dict[str, KGEModel], parts: dict[str, KGEModel]) -> Figures:
-    start = time.perf_counter()
+    with watched("evaluation") as watch:
+        ranks, report_of = _ranks_and_report(kg, models, parts)
+    return Figures(ranks, report_of, watch.seconds)
+
+
+def _ranks_and_report(
+    kg: KnowledgeGraph, models: dict[str, KGEModel], parts: dict[str, KGEModel]
+) -> tuple[dict[str, dict[str, Ranks]], Plain]:
     test = LinkPrediction(kg, "test", reported_settings(kg))
     ranks = {name: test.ranks(model, f"test, {name}") for name, model in models.items()}
     out: Plain = {"baseline": None, "infused": None, "significance": None}
@@ -121,7 +128,7 @@ def _figures(kg: KnowledgeGraph, models: dict[str, KGEModel], parts: dict[str, K
         out["significance"] = _compare(ranks["baseline"], ranks["infused"])
     if parts:
         out["parts"] = {name: _part(test, part, ranks, name) for name, part in parts.items()}
-    return Figures(ranks, out, time.perf_counter() - start)
+    return ranks, out
 
 
 def _part(test: LinkPrediction, model: KGEModel, ranks: dict[str, dict[str, Ranks]], name: str) -> Plain:

@@ -74,7 +74,7 @@ def star(test: Plain) -> str:
 
 def job_table(result: Plain) -> list[str]:
     """Baseline, infused, gain and p-value of one job, as lines for a terminal."""
-    cell = f"{result['dataset']['name']}, {result['kge_model']}, {result['netemb']}"
+    cell = f"{result['dataset']['name']}, {_model(result)}, {result['netemb']}"
     lines = [f"{cell}, seed {result['seed']}: link prediction on the test triples"]
     lines.append(f"{'':24}{'baseline':>10}{'infused':>10}{'gain':>9}{'p':>10}")
     lines += [

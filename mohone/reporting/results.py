@@ -6,7 +6,7 @@ import math
 import platform
 from collections.abc import Mapping
 from importlib import metadata
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -55,10 +55,14 @@ def describe_job(config: Plain, status: str, error: str | None = None) -> Plain:
 
 
 def _dataset_name(config: Plain) -> str:
-    """What the data set is called, which its group says, or else the group's choice."""
+    """What the data set is called, which its group says, or its folder, or else the group's choice."""
     node = config.get("dataset")
-    named = node.get("name") if isinstance(node, dict) else None
-    return str(named or config.get(CHOICES, {}).get("dataset"))
+    node = node if isinstance(node, dict) else {}
+    return str(
+        node.get("name")
+        or PurePath(str(node.get("path") or "")).name
+        or config.get(CHOICES, {}).get("dataset")
+    )
 
 
 def versions() -> dict[str, str]:

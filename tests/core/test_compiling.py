@@ -1,9 +1,11 @@
 import os
 import stat
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
+from numba import njit
 
 from mohone.core import compiling
 
@@ -42,3 +44,21 @@ def test_where_numba_finds_a_place_nothing_is_said(
     compiling.find_cache()
     assert "NUMBA_CACHE_DIR" not in os.environ
     assert capsys.readouterr().err == ""
+
+
+def test_what_is_compiled_is_said_once_and_its_seconds_are_no_works(caplog: pytest.LogCaptureFixture) -> None:
+    inner = njit(lambda x: x + 1)
+    outer = njit(lambda x: inner(x) * 2)
+    caplog.set_level("INFO", "mohone")
+    start = time.perf_counter()
+    with compiling.watched("walks") as first:
+        assert outer(1) == 4
+        assert inner(1.5) == 2.5
+    whole = time.perf_counter() - start
+    with compiling.watched("walks") as second:
+        assert outer(2) == 6
+    assert [record.getMessage() for record in caplog.records] == [
+        "walks: compiling loops (once: they are kept)"
+    ]
+    assert 0 < first.seconds < first.compiling < first.seconds + first.compiling <= whole
+    assert second.compiling == 0 < second.seconds

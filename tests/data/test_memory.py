@@ -117,3 +117,32 @@ def test_what_is_no_triple_is_refused_in_a_sentence(triples: Any, message: str) 
 def test_valid_and_test_come_together() -> None:
     with pytest.raises(DataError, match="both be given, or neither, but valid has no test"):
         from_triples(TRAIN, valid=VALID)
+
+
+HEADER = ("Head", "relation", "TAIL")
+
+
+def test_a_first_triple_that_names_columns_is_none() -> None:
+    splits = [[HEADER, *each] for each in (TRAIN, VALID, TEST)]
+    kg = from_triples(np.array(splits[0]), valid=splits[1], test=splits[2])
+    assert_same(kg, kg_of(BASE))
+    (warning,) = kg.report.warnings
+    assert warning == (
+        "the first triple (Head, relation, TAIL) is taken for the names of columns, since its words stand "
+        "nowhere else: `header=False` keeps it as a triple"
+    )
+    assert "TAIL" in from_triples(splits[0], valid=VALID, test=TEST).entities.ids  # Not of all splits.
+    assert "TAIL" in from_triples(splits[0], splits[1], splits[2], header=False).entities.ids
+
+
+def test_of_one_list_the_first_triple_must_have_words_of_columns() -> None:
+    triples = [(f"e{i}", "r", f"e{(i * k) % 20}") for i in range(20) for k in (3, 7, 9)]
+    plain = from_triples(triples)
+    with_header = from_triples([HEADER, *triples])
+    assert_same(with_header, plain)
+    assert with_header.report.warnings[0].startswith("the first triple (Head, relation, TAIL) is taken for")
+    assert "x" in from_triples([("x", "y", "z"), *triples]).entities.ids
+    assert "Head" in from_triples([HEADER, *triples], header=False).entities.ids
+    assert "e0" in from_triples([*triples], header=True).entities.ids  # Stands elsewhere, too.
+    frame = Frame(columns([HEADER, *triples], "head", "relation", "tail"))
+    assert "Head" in from_triples(frame).entities.ids

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from mohone.core.errors import DataError
-from mohone.data import KnowledgeGraph
+from mohone.data import KnowledgeGraph, from_triples
 from mohone.data.labels import find_name, read_labels
+from mohone.data.named_triples import read_known
 from mohone.data.queries import ASKED, read_queries
 
 
@@ -48,3 +49,24 @@ def test_a_label_stands_for_its_name_if_it_is_one_names_own(base: KnowledgeGraph
         with pytest.raises(DataError, match=sentence):
             find_name("--head", name, base.entities, labels)
     assert read_labels(None) == {}
+
+
+def test_a_first_line_that_names_columns_is_none(
+    base: KnowledgeGraph, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    queries, triples = tmp_path / "q.tsv", tmp_path / "t.tsv"
+    queries.write_text("head\trelation\ttail\na\tr\t?\n", encoding="utf-8")
+    assert [batch.triples.tolist() for batch in read_queries(queries, base)] == [[[0, 0, ASKED]]]
+    triples.write_text("subject\tpredicate\tobject\na\tr\tb\n", encoding="utf-8")
+    assert read_known(triples, base).tolist() == [[0, 0, 1]]
+    assert caplog.messages == [f"{triples}: the first line (subject, predicate, object) names columns."]
+    triples.write_text("subject\tpredicate\tbject\na\tr\tb\n", encoding="utf-8")
+    with pytest.raises(DataError, match="the head must be a name of the data set, but 'subject' is none"):
+        read_known(triples, base)
+
+
+def test_what_is_a_name_of_the_data_set_is_no_name_of_a_column(tmp_path: Path) -> None:
+    kg = from_triples([("s", "p", "o")], valid=[("o", "p", "s")], test=[("o", "p", "o")])
+    file = tmp_path / "t.tsv"
+    file.write_text("s\tp\to\n", encoding="utf-8")
+    assert read_known(file, kg).tolist() == [[1, 0, 0]]

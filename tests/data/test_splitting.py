@@ -126,8 +126,11 @@ def test_a_file_becomes_a_folder_that_can_be_loaded(
 
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     assert main([str(file), str(folder), "--delimiter", ","]) == 1
-    assert "must be a new or an empty folder" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert said == f"{folder} must be a new or an empty folder, but holds test.txt and 2 more.\n"
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert main([str(file), str(file), "--delimiter", ","]) == 1
+    assert capsys.readouterr().err == f"{file} must be a new or an empty folder, but is a file.\n"
 
 
 def test_pairs_that_two_splits_share_are_told_unless_they_are_kept_together(

@@ -9,7 +9,7 @@ from mohone.data import KnowledgeGraph
 from mohone.data.corruption import draw_negatives, head_chances
 from mohone.evaluation.binary import average_precision, brier_score, reliability, roc_auc
 from mohone.evaluation.classification import fit_classifier
-from mohone.evaluation.plausibility import FEWEST, PENALTY, best_cut, fit_plausibility
+from mohone.evaluation.plausibility import FEWEST, PENALTY, best_cut, fit_plausibility, smoothed
 from tests.helpers.graphs import kg_of
 from tests.helpers.training import new_transe
 
@@ -65,7 +65,7 @@ def test_calibration_is_at_its_optimum_and_relations_with_little_follow_the_othe
     assert (fitted.probability(scores, relation) - chance)[:6000].abs().mean() < 0.02
     # Of the penalised likelihood: what a relation's own numbers deviate by is what its residuals ask for.
     z = (scores - scores.mean()) / scores.std()
-    residual = truth.double() - fitted.probability(scores, relation)
+    residual = smoothed(truth) - fitted.probability(scores, relation)
     pull = torch.tensor(
         [[float(residual[relation == r].sum()), float((residual * z)[relation == r].sum())] for r in range(4)]
     )
@@ -79,6 +79,14 @@ def test_calibration_is_at_its_optimum_and_relations_with_little_follow_the_othe
         assert float(fitted.probability(fitted.threshold[r], torch.tensor(r))) == pytest.approx(0.5)
     with pytest.raises(DataError, match="true ones only"):
         fit_plausibility(scores, relation, torch.ones_like(truth), 4)
+
+
+@pytest.mark.parametrize(("n", "high"), [(1, 2 / 3), (2, 3 / 4), (18, 19 / 20)])
+def test_few_triples_make_no_probability_sure_though_scores_tell_them_apart(n: int, high: float) -> None:
+    truth = torch.tensor([True] * n + [False] * n)
+    scores, relation = 3 * truth.double() - 7, torch.zeros(2 * n, dtype=torch.int64)
+    probability = fit_plausibility(scores, relation, truth, n_relations=1).probability(scores, relation)
+    assert probability.tolist() == pytest.approx([high] * n + [1 - high] * n, abs=1e-4)
 
 
 @pytest.mark.parametrize("typed", [False, True])

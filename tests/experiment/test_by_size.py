@@ -143,7 +143,9 @@ def test_a_sweep_over_folders_chooses_for_each_and_says_so(tmp_path: Path) -> No
     ran = mohone(tmp_path, "-m", OWN, "dataset.path=D,E", "netemb=none", "training.max_epochs=1", *typed)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     small, large = results(tmp_path)
+    size_file = "size/strong/folder-one_vs_all-translational"
     for job, n_entities in ((small, 4), (large, 305)):
+        assert job["recipe_files"] == ["model/default/one_vs_all-translational", size_file]
         size = Size(n_entities, 2, job["dataset"]["n_train"])
         assert f"settings by the size of the data ({size}), not tuned to them: " in ran.stdout
         for key, value in job["by_size"].items():
@@ -153,3 +155,11 @@ def test_a_sweep_over_folders_chooses_for_each_and_says_so(tmp_path: Path) -> No
     assert [each.training.fit.batch_size for each in written] == [
         job["by_size"]["training.fit.batch_size"] for job in (small, large)
     ]
+
+
+def test_the_name_of_own_data_is_that_of_their_folder_and_changes_no_key(tmp_path: Path) -> None:
+    write_folder(tmp_path / "mine", BASE)
+    usual, named = runner_of(tmp_path / "mine"), runner_of(tmp_path / "mine", "dataset.name=Ours")
+    assert (usual.kg.name, named.kg.name) == ("mine", "Ours")
+    assert usual.keys == named.keys == runner_of(tmp_path / "mine", "dataset.name=folder").keys
+    assert usual.kg.fingerprint == named.kg.fingerprint

@@ -1,9 +1,12 @@
 """What a configuration cannot be, before any work."""
 
+from pathlib import Path
+
 import pytest
 
 from mohone.core.errors import ConfigError
 from mohone.experiment.configuration import compose_plain
+from mohone.experiment.plan import make_plan
 
 
 @pytest.mark.parametrize(
@@ -20,7 +23,27 @@ def test_what_cannot_be_is_refused(setting: str, message: str) -> None:
         compose_plain([setting])
 
 
-@pytest.mark.parametrize("given", ["infusion=none infusion.beta=1", "logger=none logger.x=1"])
-def test_a_key_of_a_group_that_is_none_is_refused_as_such(given: str) -> None:
-    with pytest.raises(ConfigError, match="must be left out, for "):
+@pytest.mark.parametrize(
+    ("given", "key", "group"),
+    [
+        ("infusion=none infusion.beta=1", "infusion.beta", "infusion"),
+        ("netemb=none netemb.dim=3", "netemb.dim", "netemb"),
+        ("netemb=none netemb.learner.dim=3", "netemb.dim", "netemb"),
+        ("netemb=none netemb.scale=3", "netemb.scale", "netemb"),
+        ("netemb=none netemb.what=3", "netemb.what", "netemb"),
+        ("netemb=none +netemb.dim=3", "netemb.dim", "netemb"),
+        ("infusion=none +infusion.beta=1", "infusion.beta", "infusion"),
+    ],
+)
+def test_a_key_of_a_group_that_is_none_is_refused_as_such(
+    given: str, key: str, group: str, tmp_path: Path
+) -> None:
+    sentence = f"^`{key}` must be left out, for `{group}` is none and has no keys, but is given.$"
+    with pytest.raises(ConfigError, match=sentence):
+        make_plan(compose_plain(given.split()), tmp_path)
+
+
+@pytest.mark.parametrize("given", ["logger=none logger.x=1", "logger=csv logger.x=1"])
+def test_a_key_of_a_choice_that_has_no_keys_is_refused_as_such(given: str) -> None:
+    with pytest.raises(ConfigError, match=r"^`logger.x` must be left out, for there is no key here"):
         compose_plain(given.split())

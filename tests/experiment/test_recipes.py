@@ -1,6 +1,7 @@
 """A recipe's files are found by their names, and a misspelt name would be passed over in silence."""
 
 import itertools
+from pathlib import Path
 
 import pytest
 from hydra import compose, initialize_config_dir
@@ -8,7 +9,10 @@ from omegaconf import OmegaConf
 
 from mohone.experiment.configuration import compose_plain
 from mohone.experiment.foresight import choices_of
-from mohone.experiment.recipes import CONF, family_of, file_for
+from mohone.experiment.origins import settings_of
+from mohone.experiment.recipes import CONF, applied, family_of, file_for
+from tests.helpers.commands import mohone, results
+from tests.helpers.graphs import BASE, write_folder
 
 
 def choices(group: str) -> list[str]:
@@ -82,3 +86,29 @@ def test_the_ablation_leaves_each_expert_out_and_takes_each_alone() -> None:
     subdir = OmegaConf.to_container(sweep.hydra.sweep, resolve=False)["subdir"]  # type: ignore[index,call-overload]
     folder = OmegaConf.create({"infusion": {"experts": tried[1]}, "folder": subdir.rpartition("/")[2]}).folder
     assert folder == "answers+heat+paths+contexts+frequency"
+
+
+def defaults_of(path: Path) -> list[str]:
+    return [str(each) for each in OmegaConf.load(path).get("defaults", [])]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("dataset", ["folder", "umls", "fb15k237", "wn18rr"])
+@pytest.mark.parametrize("recipe", ["default", "strong", "paper"])
+def test_the_files_that_are_named_for_a_recipe_are_those_that_hydra_read(dataset: str, recipe: str) -> None:
+    for model in ("transr", "complex", "rescal"):
+        settings = [f"dataset={dataset}", f"recipe={recipe}", f"kge_model={model}"]
+        named = [CONF / "recipe" / f"{each}.yaml" for each in applied(compose_plain(settings)["choices"])]
+        of_them = [path.parents[1] / f"{each}.yaml" for path in named for each in defaults_of(path)]
+        set_by = {CONF.parent / each.origin.partition(", ")[0] for each in settings_of(settings)}
+        assert {path for path in set_by if path.parents[2] == CONF / "recipe"} <= {*named, *of_them}
+
+
+def test_a_job_says_which_files_of_its_recipe_hold_and_that_none_knows_its_data(tmp_path: Path) -> None:
+    write_folder(tmp_path / "D", BASE)
+    tiny = ["netemb=none", "dim=4", "training.max_epochs=1", "hydra.run.dir=here"]
+    ran = mohone(tmp_path, "dataset=folder", "dataset.path=D", "recipe=strong", *tiny)
+    files = ["model/strong/one_vs_all-translational", "size/strong/folder-one_vs_all-translational"]
+    assert f"recipe strong ({', '.join(files)}): nothing of it was tuned to this data set\n" in ran.stdout
+    assert "transe (one_vs_all, strong), none, seed 0: link prediction" in ran.stdout
+    (result,) = results(tmp_path)
+    assert (result["recipe"], result["recipe_files"]) == ("strong", files)

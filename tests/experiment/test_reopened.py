@@ -119,7 +119,7 @@ def test_moved_data_are_named(root: Path, first: Path, capsys: pytest.CaptureFix
     map_ = ["map", f"{root}/job", "--entity", "a", "--out", f"{root}/map.png"]
     assert figure.main([*map_, "--data", f"{root}/data"]) == 0
     assert predict.main([f"{root}/job", *ASKED, "--data", f"{root}/none"]) == 1
-    assert capsys.readouterr().err == f"`dataset.path` must be a folder, but {root}/none is none.\n"
+    assert capsys.readouterr().err == f"`--data` must be a folder, but {root}/none is none.\n"
 
 
 def test_a_moved_store_is_named_and_vectors_to_begin_with_may_be_gone(root: Path) -> None:

@@ -2,15 +2,18 @@
 
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
+from numba import njit
 
 from mohone.core.errors import ConfigError
 from mohone.data import KnowledgeGraph
 from mohone.experiment.configuration import compose_plain
 from mohone.experiment.plan import make_plan
 from mohone.experiment.stages import Runner
+from mohone.experiment.stages.baseline import BaselineStage
 from tests.helpers.commands import TINY
 
 
@@ -39,6 +42,25 @@ def test_no_test_triple_touches_training_stopping_or_the_grid(
         notes.append((trained["baseline"].notes["history"], trained["infusion"].notes["selection"]))
     assert notes[0] == notes[1]
     assert all(torch.equal(a, b) for a, b in zip(*weights, strict=True))
+
+
+def test_a_stages_seconds_are_without_those_of_compiling(
+    umls: KnowledgeGraph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def train(*_: Any) -> dict[str, Any]:
+        njit(lambda x: x + 1)(1)
+        return {"valid_mrr": 0.5}
+
+    monkeypatch.setattr(BaselineStage, "train", train)
+    caplog.set_level("INFO", "mohone")
+    runner = Runner(make_plan(compose_plain(["netemb=none", f"store_dir={tmp_path}"]), tmp_path), umls)
+    notes = runner.run(runner.baseline).notes
+    assert 0 < notes["seconds"] < notes["seconds_compiling"]
+    assert "baseline: compiling loops (once: they are kept)" in caplog.messages
+    said = (
+        f"baseline: done in {notes['seconds']:.1f} s, beside {notes['seconds_compiling']:.1f} s of compiling"
+    )
+    assert said in caplog.messages
 
 
 def test_a_network_of_weights_wants_weights(umls: KnowledgeGraph, tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 import pytorch_lightning as pl
 
+from mohone.core.compiling import watched
 from mohone.core.config import Plain
 from mohone.core.files import read_json, write_json
 from mohone.data import KnowledgeGraph
@@ -117,12 +117,14 @@ class Runner:
             for parent in stage.parents:  # Their time is their own.
                 self.run(parent)
             log.info("%s: training", name)
-            start = time.perf_counter()
-            pl.seed_everything(self.plan.seed, verbose=False)
-            notes = stage.train(folder, self)
-            seconds = time.perf_counter() - start + notes.pop("seconds_before", 0.0)
-            write_json(folder / NOTES, {**notes, "config": stage.config, "seconds": seconds})
-            log.info("%s: done in %.1f s", name, seconds)
+            with watched(name) as watch:
+                pl.seed_everything(self.plan.seed, verbose=False)
+                notes = stage.train(folder, self)
+            seconds = watch.seconds + notes.pop("seconds_before", 0.0)
+            beside = {"seconds_compiling": watch.compiling} if watch.compiling else {}
+            write_json(folder / NOTES, {**notes, "config": stage.config, "seconds": seconds, **beside})
+            compiled = f", beside {watch.compiling:.1f} s of compiling" if watch.compiling else ""
+            log.info("%s: done in %.1f s%s", name, seconds, compiled)
 
         whole = (lambda place: stage.fault(place) is None) if fault else Path.is_dir
         folder, reused = self.plan.store.get(name, key, timed, whole)

@@ -33,12 +33,14 @@ class Group:
 
     Attributes:
         title: its name.
+        warnings: of the report on loading its data, each once.
         jobs: all.
         maps, rows, charts: by version.
         published: beside figures in print.
     """
 
     title: str
+    warnings: list[str]
     jobs: list[Job]
     maps: dict[Version, Any]
     rows: dict[Version, Any]
@@ -98,7 +100,15 @@ def _group(
     title = ResultGroup(*key).title
     rows = {version: intervals(own, version) for version in versions}
     charts = {version: cost_charts(own, version) for version in versions}
-    return Group(title, own, maps, rows, charts, beside_published(found, own) if found else [])
+    return Group(
+        title, _warnings(own), own, maps, rows, charts, beside_published(found, own) if found else []
+    )
+
+
+def _warnings(jobs: list[Job]) -> list[str]:
+    """What was found wrong in the data of these jobs; results of earlier versions say nothing of it."""
+    reports = [job.result["dataset"].get("report") or {} for job in jobs]
+    return list(dict.fromkeys(warning for report in reports for warning in report.get("warnings", ())))
 
 
 def _details(jobs: list[Job], own: list[Pairs], extras: Mapping[Path, Extras]) -> list[Details]:

@@ -205,3 +205,25 @@ def test_the_page_of_the_papers_jobs_is_small() -> None:
     html = page_of(results, "Paper")
     assert len(results) == 40
     assert len(html) < 30_000 * len(results)
+
+
+def test_warnings_of_the_data_are_told_once_and_of_their_data_set(tmp_path: Path) -> None:
+    def on(name: str, *warnings: str) -> dict[str, object]:
+        return {"name": name, "report": {"warnings": list(warnings)}}
+
+    html = page_of(
+        found(
+            tmp_path,
+            result(dataset=on("mine", "valid repeats 3 of train", "a < b")),
+            result(model="complex", dataset=on("mine", "a < b", "later")),
+            result(dataset=on("other")),
+            result(dataset={"name": "earlier"}),
+        ),
+        "page",
+    )
+    assert re.findall("<li>(.*?)</li>", html.partition('class="warnings"')[2].partition("</ul>")[0]) == [
+        "valid repeats 3 of train",
+        "a &lt; b",
+        "later",
+    ]
+    assert html.count("What was found in the data") == 1
