@@ -1,4 +1,4 @@
-"""What the network costs by the size of the graph: seconds and memory of each stage, in a process of its own.
+"""What a job costs by the size of the graph: seconds and memory of each stage, in a process of its own.
 
 `python -m benchmarks.stages FOLDER... --out OUT` takes graphs of `benchmarks.planted` and prints a table.
 
@@ -27,13 +27,53 @@ from mohone.core.files import write_json
 
 Work = Callable[[], Record]
 
-DIM, PASSES, NEIGHBORS = 128, 3, 20
+DIM, PASSES, NEIGHBORS, STEPS = 128, 3, 20, 200
 _THREADS = 2
 
 
 def read(folder: Path, out: Path) -> Work:  # noqa: ARG001
     """The data set, from its files or what was kept of them."""
     return lambda: _counts(_data(folder))
+
+
+def train(folder: Path, out: Path) -> Work:  # noqa: ARG001
+    """Steps of ComplEx by `recipe=large`, and how long an epoch of such steps is."""
+    from itertools import islice
+
+    import torch
+    from hydra import compose, initialize_config_dir
+
+    from mohone.core.config import build
+    from mohone.experiment.configuration import to_plain
+    from mohone.experiment.recipes import CONF, register_resolvers
+    from mohone.kge.base import make_gradients_dense
+    from mohone.training.objective import Share
+
+    register_resolvers()
+    with initialize_config_dir(version_base="1.3", config_dir=str(CONF)):
+        config = to_plain(compose("config", ["recipe=large", "kge_model=complex"]), {})
+    kg = _data(folder)
+    model = build("kge_model", config["kge_model"])(n_entities=kg.n_entities, n_relations=kg.n_relations)
+    training = build("training", config["training"])
+    optimizer = training.new_optimizer(model.parameters(), on_cpu=True)
+    batches = training.objective.examples(kg).epoch(
+        training.fit.batch_size, torch.Generator().manual_seed(0), Share()
+    )
+
+    def work() -> Record:
+        start = time.perf_counter()
+        for batch in islice(batches, STEPS):
+            with model.sparse_gradients():
+                loss = training.objective.loss(model, batch)
+            loss.backward()
+            make_gradients_dense(model, also_large=not training.by_row)
+            optimizer.step()
+            optimizer.zero_grad()
+        n_steps = min(STEPS, len(batches))
+        each = (time.perf_counter() - start) / n_steps
+        return {"steps": n_steps, "seconds_of_an_epoch": each * len(batches), "loss": float(loss)}
+
+    return work
 
 
 def network(folder: Path, out: Path) -> Work:  # noqa: ARG001
@@ -135,6 +175,7 @@ def evidence(folder: Path, out: Path) -> Work:
 
 STAGES: dict[str, Callable[[Path, Path], Work]] = {
     "read": read,
+    "train": train,
     "network": network,
     "embed": embed,
     "neighbors": neighbors,
