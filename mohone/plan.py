@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 import logging
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mohone.core.command_line import Parser, YesNo
 from mohone.core.config import Plain
 from mohone.core.errors import MohoneError, require_bool
+from mohone.core.files import check_folder
 from mohone.core.terminal import prepare_terminal
 from mohone.experiment.configuration import absolute_paths, as_trained, compose_plain
 
@@ -20,23 +21,24 @@ if TYPE_CHECKING:
 def main(arguments: list[str] | None = None) -> int:
     """The command line; the exit code is 1 if there is no such job, or it does not fit in memory."""
     prepare_terminal()
-    parser = argparse.ArgumentParser(prog="python -m mohone.plan", description=__doc__)
+    parser = Parser(prog="python -m mohone.plan", description=__doc__)
     parser.add_argument(
         "settings", nargs="*", help="of one job, as of `mohone.run`: kge_model=complex dim=400"
     )
     parser.add_argument("--config-dir", type=Path, help="a folder of configuration files of your own")
     parser.add_argument(
         "--time",
-        action=argparse.BooleanOptionalAction,
+        action=YesNo,
         default=True,
         help="also time, for which some steps are measured",
     )
     given = parser.parse_intermixed_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     settings = list(given.settings)
-    if given.config_dir is not None:
-        settings.append(f"hydra.searchpath=['file://{given.config_dir.absolute()}']")
     try:
+        check_folder("--config-dir", given.config_dir)
+        if given.config_dir is not None:
+            settings.append(f"hydra.searchpath=['file://{given.config_dir.absolute()}']")
         config = compose_plain(settings)
         return _show(as_trained(absolute_paths(config, Path.cwd())), given.time)
     except (MohoneError, OSError) as error:

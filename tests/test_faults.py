@@ -69,7 +69,10 @@ BASELINE = ["netemb=none", *[setting for setting in TINY if "netemb" not in sett
         (["hydra=null"], "`hydra` must be set by its keys, as in hydra.run.dir=DIR, but as a whole is null."),
         (["~hydra"], "but as a whole is taken away."),
         (["-m", "hydra.launcher=null", "seed=1,2"], "`hydra.launcher` must be set by its keys, "),
-        (["hydra/launcher=null"], "`hydra/launcher` must be the name of a choice, but is null."),
+        (
+            ["hydra/launcher=null"],
+            "`hydra/launcher` must be one of joblib, ray, submitit_local, submitit_slurm, but is null.",
+        ),
         (["recipe/model=3"], "`recipe/model` must be the name of a choice, but is 3."),
         (["callbacks=[3]"], "`callbacks` must be a list of groups with a `_target_`, but is [3]."),
         (["trainer.precision=16-true"], "`trainer.precision` must be one of 32-true, "),

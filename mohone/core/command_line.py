@@ -30,7 +30,10 @@ class Parser(argparse.ArgumentParser):
         self.add_argument("--version", action="version", version=version, help="show it and end")
         if completes:
             about = "show a script that completes this command in a shell (extra `completion`), and end"
-            self.add_argument("--print-completion", action=_Completion, choices=SHELLS, help=about)
+            nothing = argparse.SUPPRESS  # Else each command would be told that none was asked for.
+            self.add_argument(
+                "--print-completion", action=_Completion, choices=SHELLS, default=nothing, help=about
+            )
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """As `argparse` does, of options that have not been given."""

@@ -17,8 +17,9 @@ log = logging.getLogger(__name__)
 FORMAT = 3  # Raise it when the same configuration would give other results than before.
 
 # Keys that configurations got later, and the values that mean "as before": with them a stage stays the same.
-_LATER = {
+_LATER: dict[tuple[str, str], dict[str, Any]] = {
     ("training", "objective"): {"dura_ends": "one", "relation_weight": 0.0, "network_weight": 0.0},
+    ("training", "fit"): {"shard_rows": False},
 }
 _WAITING = "%s: waiting for another job that trains the same"
 

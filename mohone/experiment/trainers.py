@@ -14,7 +14,7 @@ from lightning_fabric.utilities.exceptions import MisconfigurationException
 from pytorch_lightning.callbacks import Callback, TQDMProgressBar
 
 from mohone.core.config import Plain
-from mohone.core.errors import ConfigError, require_bool, require_choice, require_int
+from mohone.core.errors import ConfigError, require_choice, require_int
 from mohone.core.progress import progress_shown
 from mohone.core.runtime import keep_freed_memory, keeps_freed_memory, quiet_lightning
 from mohone.experiment.loggers import JobLogger
@@ -60,13 +60,11 @@ class TrainerFactory:
 
     Attributes:
         n_processes: of a Trainer.
-        shard_rows: does each of several processes hold only its rows of the baseline's entity tables?
     """
 
     def __init__(self, trainer: Plain, folder: Path, logger: JobLogger | None = None) -> None:
         self._make: Callable[..., pl.Trainer] = get_object(str(trainer["_target_"]))
         self.arguments = {key: value for key, value in trainer.items() if key != "_target_"}
-        sharded = require_bool("trainer.shard_rows", self.arguments.pop("shard_rows", False))
         for key in _OURS:
             if key in self.arguments:
                 raise ConfigError(f"`trainer.{key}` must be left out, for stages set their own, but is set.")
@@ -74,7 +72,6 @@ class TrainerFactory:
         if self.arguments.get("num_nodes", 1) != 1:
             raise ConfigError(f"`trainer.num_nodes` must be 1, but is {self.arguments['num_nodes']!r}.")
         self.n_processes = require_int("trainer.devices", self.arguments.get("devices", 1), 1)
-        self.shard_rows = sharded and self.n_processes > 1
         strategy = str(self.arguments.get("strategy", "auto"))
         if self.n_processes > 1 and not strategy.startswith("ddp_spawn"):
             raise ConfigError(

@@ -159,7 +159,7 @@ class KGEModel(nn.Module, ABC):
             return lookup(table, ids, self._sparse)
         if ids is None:
             raise ConfigError(
-                "`trainer.shard_rows` must be false where all entities are scored, but is true."
+                "`training.shard_rows` must be false where all entities are scored, but is true."
             )
         return self._exchange.lookup(table, ids)
 

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.optim import Optimizer
 
-from mohone.core.errors import ConfigError, require_float, require_int
+from mohone.core.errors import ConfigError, require_bool, require_float, require_int
 from mohone.kge.base import is_large
 from mohone.training.objective import Objective
 from mohone.training.schedules import linear_decay
@@ -34,6 +34,7 @@ class Fit:
         validate_every: epochs between validations.
         patience: validations without a new best after which training stops.
         warmup_epochs: first epochs in which the model warms up as a simpler one: TransR as TransE.
+        shard_rows: does each of several processes hold only its share of the rows of entity tables?
     """
 
     batch_size: int = 512
@@ -41,11 +42,13 @@ class Fit:
     validate_every: int = 5
     patience: int = 3
     warmup_epochs: int = 0
+    shard_rows: bool = False
 
     def __post_init__(self) -> None:
         for name in ("batch_size", "max_epochs", "patience", "validate_every"):
             require_int(f"training.{name}", getattr(self, name), 1)
         require_int("training.warmup_epochs", self.warmup_epochs, 0)
+        require_bool("training.shard_rows", self.shard_rows)
 
 
 def _adam() -> partial[Optimizer]:
@@ -141,6 +144,11 @@ class Training:
             optimizer=partial(self.optimizer.func, *self.optimizer.args, **keywords),
             scheduler=None,
             fit=dataclasses.replace(
-                self.fit, max_epochs=max_epochs, patience=patience, validate_every=1, warmup_epochs=0
+                self.fit,
+                max_epochs=max_epochs,
+                patience=patience,
+                validate_every=1,
+                warmup_epochs=0,
+                shard_rows=False,
             ),
         )

@@ -88,7 +88,7 @@ def test_an_answer_stands_where_evaluation_ranks_it(opened: FinishedJob) -> None
         (["--relation", "affects"], "Two of `--head`, `--relation` and `--tail` must be given"),
         (["--relation", "affects", "--queries", "q"], "`--queries` must be given without `--relation`"),
         (["--head", "virus", "--tail", "virus", "--why"], "`--why` must be asked of heads or tails"),
-        (["--queries", "none"], "none must be a file of queries, but"),
+        (["--queries", "none"], "`--queries` must be a file, but none is none"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(

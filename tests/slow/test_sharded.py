@@ -55,7 +55,7 @@ def trained(
     make = ShardedModule if processes > 1 else KGEModule
     module = make(new(kind, kg), chosen, validation)
     data = TripleDataModule(kg, objective, 300, seed=0)
-    trainer = {**DDP, "devices": processes, "shard_rows": True} if processes > 1 else ONE
+    trainer = {**DDP, "devices": processes} if processes > 1 else ONE
     folder.mkdir(exist_ok=True)
     notes = fit(
         module,
@@ -102,6 +102,6 @@ def test_a_training_goes_on_after_a_process_was_killed(
 
 
 def test_objectives_that_score_all_entities_are_refused(tmp_path: Path) -> None:
-    ran = mohone(tmp_path, "trainer=ddp", "trainer.shard_rows=true", "training=one_vs_all", "netemb=none")
+    ran = mohone(tmp_path, "trainer=ddp", "training.shard_rows=true", "training=one_vs_all", "netemb=none")
     assert ran.returncode == 1
     assert "`training` must be negative_sampling" in ran.stdout

@@ -156,12 +156,11 @@ def train_model(
     training: Training,
     validation: LinkPrediction,
     network_loss: NetworkLoss | None = None,
-    shard_rows: bool = False,
     **arguments: Any,
 ) -> Plain:
     """Fit a model, leave it with its best weights on the trainers' device; more arguments are `fit`'s."""
     plan = stage.plan
-    kind = ShardedModule if shard_rows else KGEModule
+    kind = ShardedModule if training.fit.shard_rows and plan.trainers.n_processes > 1 else KGEModule
     module = kind(model, training, validation, network_loss=network_loss)
     sizes = {"batch_size": training.fit.batch_size, "relation_block": model.relation_block}
     data = TripleDataModule(stage.kg, training.objective, seed=plan.seed, **sizes)

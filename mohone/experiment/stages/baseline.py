@@ -99,11 +99,11 @@ class BaselineStage(Stage):
 
     def _check_sharding(self) -> None:
         """Can the objective do with rows that lie in other processes?"""
-        if self.plan.trainers.shard_rows and not self.plan.training.objective.asks_evenly:
+        if self.plan.training.fit.shard_rows and not self.plan.training.objective.asks_evenly:
             kind = type(self.plan.training.objective).__name__
             raise ConfigError(
                 "`training` must be negative_sampling without `training.network_weight` where "
-                f"`trainer.shard_rows` is true, but is {kind}."
+                f"`training.shard_rows` is true, but is {kind}."
             )
 
     def train(self, folder: Path, runner: Sources) -> Plain:
@@ -123,7 +123,6 @@ class BaselineStage(Stage):
                 self.plan.training,
                 runner.watch,
                 self._network_loss(model),
-                shard_rows=self.plan.trainers.shard_rows,
                 callbacks=self.plan.callbacks,
                 progress=file,
             )
