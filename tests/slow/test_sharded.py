@@ -68,12 +68,9 @@ def trained(
     return module, notes
 
 
-@pytest.mark.parametrize(("kind", "processes"), [(ComplEx, 2), (TransD, 4)])
-def test_several_processes_train_as_one(
-    umls: KnowledgeGraph, tmp_path: Path, kind: type[KGEModel], processes: int
-) -> None:
-    one, wanted = trained(umls, kind, tmp_path / "one", 1)
-    several, found = trained(umls, kind, tmp_path / "several", processes)
+def test_four_processes_train_as_one(umls: KnowledgeGraph, tmp_path: Path) -> None:
+    one, wanted = trained(umls, TransD, tmp_path / "one", 1)
+    several, found = trained(umls, TransD, tmp_path / "several", 4)
     losses = [[epoch["loss"] for epoch in each["history"]] for each in (found, wanted)]
     assert losses[0] == pytest.approx(losses[1], rel=1e-4)
     assert found["valid_mrr"] == pytest.approx(wanted["valid_mrr"], abs=2e-3)
@@ -82,23 +79,25 @@ def test_several_processes_train_as_one(
     again = LinkPrediction(umls, "valid", ("filtered",)).mrr(several.model)
     assert again == pytest.approx(found["valid_mrr"], abs=1e-6)
     rows = [int(file.read_text()) for file in sorted((tmp_path / "several").glob("rows-*"))]
-    assert len(rows) == processes
+    assert len(rows) == 4
     assert sum(rows) == umls.n_entities
-    assert max(rows) == -(-umls.n_entities // processes)
+    assert max(rows) == -(-umls.n_entities // 4)
     assert not list((tmp_path / "several").glob("p*"))  # Of the state nothing is left.
 
 
-def test_a_training_goes_on_after_a_process_was_killed(
+def test_two_processes_train_as_one_although_a_process_was_killed(
     umls: KnowledgeGraph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(resume, "_SECONDS_BETWEEN_FILES", 0.0)
-    _, wanted = trained(umls, ComplEx, tmp_path / "whole", 2)
+    one, wanted = trained(umls, ComplEx, tmp_path / "one", 1)
     with pytest.raises(TrainingError, match=r"one died .*the same command goes on") as error:
         trained(umls, ComplEx, tmp_path / "parts", 2, dies_in=2)
     assert "\n" not in str(error.value)
-    _, found = trained(umls, ComplEx, tmp_path / "parts", 2)
+    two, found = trained(umls, ComplEx, tmp_path / "parts", 2)
     assert found["resumed_after"] == 2
-    assert found["history"] == wanted["history"]
+    losses = [[epoch["loss"] for epoch in each["history"]] for each in (found, wanted)]
+    assert losses[0] == pytest.approx(losses[1], rel=1e-4)
+    torch.testing.assert_close(two.model.entity_vectors, one.model.entity_vectors, atol=5e-3, rtol=1e-2)
 
 
 def test_objectives_that_score_all_entities_are_refused(tmp_path: Path) -> None:
