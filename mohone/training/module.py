@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +92,7 @@ class KGEModule(pl.LightningModule):
         self._n_batches += 1
         return loss
 
-    @property
+    @cached_property
     def is_large(self) -> bool:
         """Has the model a table of which no step should touch all rows, and that should not lie twice?"""
         return any(map(is_large, self.model.parameters()))

@@ -68,10 +68,8 @@ class ShardedModule(KGEModule):
     def save_weights(self, path: Path) -> None:
         """Into a folder, by all processes."""
         tables = {name: table.detach() for name, table in self._tables.items()}
-        save_parts(path, tables, self._exchange)
-        if self._exchange.rank == 0:
-            rest = {name: t for name, t in self.model.state_dict().items() if name not in tables}
-            torch.save(rest, path / _REST)
+        rest = {name: t for name, t in self.model.state_dict().items() if name not in tables}
+        save_parts(path, tables, self._exchange, rest)
 
     def load_weights(self, path: Path) -> None:
         """The first process takes the whole tables; others keep what they have."""
@@ -92,14 +90,14 @@ class ShardedModule(KGEModule):
             f"model.{name}": ["state_dict", f"model.{name}"] for name in self._tables
         }
         states = checkpoint["optimizer_states"][0]["state"]
-        for index, state in states.items():
-            if self._is_table(index):
-                states[index] = dict(state)  # The optimiser goes on with its own.
-                shape = list(self.parameters())[index].shape
-                own = {key: value for key, value in state.items() if value.shape == shape}
-                places |= {
-                    f"optimizer.{index}.{key}": ["optimizer_states", 0, "state", index, key] for key in own
-                }
+        for index, table in self._numbered.items():
+            if index not in states:  # It stays as it is.
+                continue
+            states[index] = dict(states[index])  # The optimiser goes on with its own.
+            own = [key for key, value in states[index].items() if value.shape == table.shape]
+            places |= {
+                f"optimizer.{index}.{key}": ["optimizer_states", 0, "state", index, key] for key in own
+            }
         parts = {name: _take(checkpoint, place).detach() for name, place in places.items()}
         folder = parts_of(self.progress, self.current_epoch + 1)
         save_parts(folder, parts, self._exchange)
@@ -109,21 +107,24 @@ class ShardedModule(KGEModule):
         """Read it back, this process's rows."""
         assert self.progress is not None
         kept = checkpoint[_PARTS]
-        tables = {f"model.{name}": table for name, table in self._tables.items()}
-        numbered = dict(enumerate(self.parameters()))
-        parts = {
-            name: torch.empty_like(
-                tables[name] if name in tables else numbered[place[3]], requires_grad=False
-            )
+        tables: dict[Any, nn.Parameter] = {f"model.{name}": each for name, each in self._tables.items()}
+        tables |= self._numbered
+        parts = {  # Of the optimiser's, the last but one of a place is the number of its table.
+            name: torch.empty_like(tables[name if name in tables else place[-2]], requires_grad=False)
             for name, place in kept["places"].items()
         }
         load_parts(self.progress.with_name(kept["folder"]), parts, self._exchange)
         for name, place in kept["places"].items():
             _put(checkpoint, place, parts[name])
 
-    def _is_table(self, index: int) -> bool:
-        parameter = list(self.parameters())[index]
-        return any(parameter is table for table in self._tables.values())
+    @property
+    def _numbered(self) -> dict[int, nn.Parameter]:
+        """The tables by their numbers among the parameters, as the optimiser has them."""
+        return {
+            number: each
+            for number, each in enumerate(self.parameters())
+            if any(each is table for table in self._tables.values())
+        }
 
 
 def _take(tree: Any, place: list[Any]) -> Tensor:
@@ -142,13 +143,19 @@ def _put(tree: Any, place: list[Any], value: Tensor) -> None:
     tree[last] = value
 
 
-def save_parts(folder: Path, parts: Mapping[str, Tensor], exchange: RowExchange) -> None:
+def save_parts(
+    folder: Path,
+    parts: Mapping[str, Tensor],
+    exchange: RowExchange,
+    rest: Mapping[str, Tensor] | None = None,
+) -> None:
     """Write tables of which each process has its rows; called by all of them.
 
     Args:
         folder: made whole or not at all; one of that name is replaced.
         parts: by name, `(stop - start, ...)` each.
         exchange: says who has which rows.
+        rest: what all processes have, by name; None: nothing.
     """
     part = folder.with_name(f".{folder.name}.part")
     if exchange.rank == 0:
@@ -158,6 +165,8 @@ def save_parts(folder: Path, parts: Mapping[str, Tensor], exchange: RowExchange)
         writer = HuggingFaceStorageWriter(str(part), save_distributed=True)
         save(_whole(parts, exchange), storage_writer=writer, process_group=exchange.group)
     if exchange.rank == 0:
+        if rest is not None:
+            torch.save(dict(rest), part / _REST)
         shutil.rmtree(folder, ignore_errors=True)
         part.rename(folder)
     dist.barrier(exchange.group)
