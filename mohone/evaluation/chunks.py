@@ -42,7 +42,7 @@ class BlockSize(NamedTuple):
 
 def queries_at_once(n_entities: int, device: torch.device) -> int:
     """So many queries have scores of all entities that stay in a processor's cache."""
-    return min(_MAX_CHUNK.get(device.type, 1024), max(1, _elements(device) // n_entities))
+    return min(_MAX_CHUNK.get(device.type, 1024), max(1, block_elements(device) // n_entities))
 
 
 def block_size(
@@ -59,7 +59,7 @@ def block_size(
     if width is None and not always and queries_at_once(n_entities, device) >= _LEAST_CHUNK:
         return None
     queries = _MAX_CHUNK.get(device.type, 1024)
-    return BlockSize(queries, width or _elements(device) // queries)
+    return BlockSize(queries, width or block_elements(device) // queries)
 
 
 def chunks_of(
@@ -89,7 +89,8 @@ def chunks_of(
     return chunks
 
 
-def _elements(device: torch.device) -> int:
+def block_elements(device: torch.device) -> int:
+    """Scores that are held at once on a device, where entities are not more."""
     return _CHUNK_ELEMENTS.get(device.type, 1 << 21)
 
 

@@ -107,14 +107,19 @@ def with_room(entities: Array, values: Array, n: int) -> Any:
 
 
 @njit(cache=True, nogil=True)
+def _weighed(weights: Array, values: Array) -> Any:
+    """The sum of one entity's values by the weights of a query."""
+    total = np.float32(0.0)
+    for j in range(len(weights)):
+        total += weights[j] * values[j]
+    return total
+
+
+@njit(cache=True, nogil=True)
 def _add(found: Found, weights: Array, start: int, stop: int, scores: Array) -> None:
-    n_values = weights.shape[1]
     for i in range(start, stop):
         for at in range(found.starts[i], found.starts[i + 1]):
-            total = np.float32(0.0)
-            for j in range(n_values):
-                total += weights[i, j] * found.values[at, j]
-            scores[i, found.entities[at]] += total
+            scores[i, found.entities[at]] += _weighed(weights[i], found.values[at])
 
 
 @njit(cache=True, nogil=True)
@@ -144,7 +149,6 @@ def _is_ascending(found: Found) -> Any:
 def _add_block(
     found: Found, weights: Array, candidates: Array, is_range: bool, start: int, stop: int, scores: Array
 ) -> None:
-    n_values = weights.shape[1]
     for i in range(start, stop):
         first = found.starts[i]
         own = found.entities[first : found.starts[i + 1]]
@@ -153,15 +157,9 @@ def _add_block(
                 j = own[at] - candidates[0]
                 if j >= len(candidates):
                     break
-                total = np.float32(0.0)
-                for k in range(n_values):
-                    total += weights[i, k] * found.values[first + at, k]
-                scores[i, j] += total
+                scores[i, j] += _weighed(weights[i], found.values[first + at])
             continue
         for j in range(len(candidates)):
             at = np.searchsorted(own, candidates[j])
             if at < len(own) and own[at] == candidates[j]:
-                total = np.float32(0.0)
-                for k in range(n_values):
-                    total += weights[i, k] * found.values[first + at, k]
-                scores[i, j] += total
+                scores[i, j] += _weighed(weights[i], found.values[first + at])

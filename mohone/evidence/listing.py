@@ -9,9 +9,9 @@ import torch
 from numba import njit
 from torch import Tensor
 
-from mohone.core.errors import TrainingError
 from mohone.core.parallel import Array, in_chunks
 from mohone.data import GroupIndex, answer_column, query_keys
+from mohone.evaluation.scoring import block_scorer
 from mohone.kge import KGEModel
 
 
@@ -52,11 +52,12 @@ def best_candidates(
     rows, columns = known_answers.lookup(query_keys(triples, side, model.n_relations))
     order = columns.argsort()
     rows, columns = rows[order], columns[order]
-    gold = _score(model, side, triples, answers).diagonal().contiguous()
+    score = block_scorer(model, side, triples)
+    gold = score(answers).float().diagonal().contiguous()
     best = Best(np.full((n, k), -np.inf, np.float32), np.zeros((n, k), np.int64), *np.zeros((3, n), np.int64))
     for entities in torch.arange(model.n_entities).split(block):
         first, last = int(entities[0]), int(entities[-1]) + 1
-        scores = _score(model, side, triples, entities)
+        scores = score(entities).float().contiguous()
         inside = slice(*torch.searchsorted(columns, torch.tensor([first, last])).tolist())
         scores[rows[inside], columns[inside] - first] = -torch.inf
         keep_best(best, scores.numpy(), first, answers.numpy(), gold.numpy())
@@ -73,18 +74,6 @@ def best_candidates(
         lengths=there.sum(1),
         rank=torch.from_numpy(1.0 + best.n_better + best.n_equal / 2),
     )
-
-
-def _score(model: KGEModel, side: str, triples: Tensor, entities: Tensor) -> Tensor:
-    head, relation, tail = triples.T
-    if side == "tail":
-        scores = model.score_tails(head, relation, entities).float()
-    else:
-        scores = model.score_heads(relation, tail, entities).float()
-    # One pass tells in the usual case; a sum can overflow where no score is infinite.
-    if not torch.isfinite(scores.sum()) and not torch.isfinite(scores).all():
-        raise TrainingError(f"Scores must be finite, but some of {side} queries are not.")
-    return scores.contiguous()
 
 
 class Best(NamedTuple):

@@ -15,7 +15,7 @@ from mohone.evidence.directed import directed_blocks, directed_scores
 from mohone.evidence.expert import Expert
 from mohone.evidence.explanation import MODEL, Explanation, Share
 from mohone.evidence.facts import Facts
-from mohone.evidence.reranking import BLOCK, dense_values, reranking, sinking
+from mohone.evidence.reranking import BLOCK, Weighted, dense_values, reranking, sinking
 from mohone.kge import KGEModel, Query, Wrapped
 from mohone.kge.base import BlockScores
 
@@ -116,11 +116,9 @@ class EvidenceModel(Wrapped):
             * self.inverse_temperature
             * directed_scores(self.inner, known, relation)
         )
-        weights = self._expert_weights(relation)
-        reranked = [(expert, own) for expert, own in weights if expert.dense and self._is_large]
-        for expert, own in weights:
-            if not (expert.dense and self._is_large):
-                expert.add_to(scores, known, relation, own)
+        added, reranked = self._expert_weights(relation)
+        for expert, own in added:
+            expert.add_to(scores, known, relation, own)
         if reranked:
             self._rerank(scores, known, relation, reranked)
         return scores if candidates is None else scores[:, candidates]
@@ -129,13 +127,8 @@ class EvidenceModel(Wrapped):
     def block_scores(self, query: Query) -> BlockScores:
         """As `score_candidates` scores them: beyond `most_entities` all are scored once before."""
         known, relation = query.entity, query.relation
-        weights = self._expert_weights(relation)
-        reranked = [(expert, own) for expert, own in weights if expert.dense and self._is_large]
-        adders = [
-            expert.block_adder(known, relation, own)
-            for expert, own in weights
-            if not (expert.dense and self._is_large)
-        ]
+        added, reranked = self._expert_weights(relation)
+        adders = [expert.block_adder(known, relation, own) for expert, own in added]
         inner = directed_blocks(self.inner, known, relation)
         scale = self.weights[relation, :1] * self.inverse_temperature
 
@@ -203,16 +196,21 @@ class EvidenceModel(Wrapped):
         reasons = {expert.name: expert.why(known, directed, candidate) for expert in self._experts}
         return Explanation(sum(share.contribution for share in shares), shares, reasons)
 
-    def _expert_weights(self, relation: Tensor) -> list[tuple[Expert, Tensor]]:
-        """Each expert that has a weight with its columns of the weights: `(batch, n_values)`."""
+    def _expert_weights(self, relation: Tensor) -> tuple[list[Weighted], list[Weighted]]:
+        """Each expert that has a weight with its columns of the weights: `(batch, n_values)`.
+
+        Returns:
+            those whose values are added to all scores, and those of the best candidates alone.
+        """
         sizes = [1, *(len(expert.values) for expert in self._experts)]
         columns = self.weights[relation].split(sizes, 1)[1:]
-        pairs = zip(self._experts, columns, strict=True)
-        return [(expert, own.contiguous()) for expert, own in pairs if own.any()]
-
-    @property
-    def _is_large(self) -> bool:
-        return self.n_entities > self.most_entities
+        is_large = self.n_entities > self.most_entities
+        added: list[Weighted] = []
+        reranked: list[Weighted] = []
+        for expert, own in zip(self._experts, columns, strict=True):
+            if own.any():
+                (reranked if expert.dense and is_large else added).append((expert, own.contiguous()))
+        return added, reranked
 
     def _best(self, score: BlockScores, n: int) -> BestSoFar:
         """The candidates of n queries that are ranked anew."""
@@ -221,9 +219,7 @@ class EvidenceModel(Wrapped):
             best.add(score(block), block)
         return best
 
-    def _rerank(
-        self, scores: Tensor, known: Tensor, relation: Tensor, dense: list[tuple[Expert, Tensor]]
-    ) -> None:
+    def _rerank(self, scores: Tensor, known: Tensor, relation: Tensor, dense: list[Weighted]) -> None:
         """Add the dense values of the best candidates, in place, and put all others below them."""
         best, candidates = scores.topk(min(self.n_reranked, self.n_entities), 1)
         values = best + dense_values(dense, known, relation, candidates)

@@ -12,11 +12,10 @@ from mohone.evidence.expert import Expert
 from mohone.kge.base import BlockScores
 
 BLOCK = 2048  # Candidates of a block.
+Weighted = tuple[Expert, Tensor]  # An expert, and the weights of its values: `(batch, n_values)`.
 
 
-def dense_values(
-    experts: Sequence[tuple[Expert, Tensor]], known: Tensor, relation: Tensor, candidates: Tensor
-) -> Tensor:
+def dense_values(experts: Sequence[Weighted], known: Tensor, relation: Tensor, candidates: Tensor) -> Tensor:
     """The weighted values of candidates `(n, k)` by some experts, each with its weights: `(n, k)`."""
     parts = [(expert.at(known, relation, candidates) * own[:, None]).sum(2) for expert, own in experts]
     return torch.stack(parts).sum(0)

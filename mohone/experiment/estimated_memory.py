@@ -14,6 +14,7 @@ import torch
 
 from mohone.core.errors import ConfigError
 from mohone.core.machine import GB, memory_left
+from mohone.evaluation.chunks import block_elements
 from mohone.experiment.plan import Plan
 from mohone.experiment.stages.runner import Runner
 from mohone.infusion.retrofitting import Retraining
@@ -23,7 +24,6 @@ _NUMBER = 4  # Bytes of one, and of an id.
 _ID = 8
 _IDS_OF_TRIPLE = 50  # Of a training triple: known answers of both sides, examples, an epoch laid out.
 _CLEARLY = 1.25  # An estimate so many times too large is no error of the estimate.
-_EVALUATED = {"cpu": 1 << 21, "cuda": 1 << 26}  # Scores of a block of queries.
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,14 @@ class Held:
 
 def held(runner: Runner) -> dict[str, Held]:
     """What each stage of a job holds at its peak, and the evaluation at the end, by name."""
-    of_stages = {"netemb": _network, "baseline": _baseline, "infusion": _infusion}
-    return {name: of_stages[name](runner) for name in runner.stages} | {"evaluation": _evaluation(runner)}
+    numbers = model_numbers(runner.plan, runner.kg.n_entities, runner.kg.n_relations)
+    of_stages: dict[str, Callable[[], Held]] = {
+        "netemb": lambda: _network(runner),
+        "baseline": lambda: _baseline(runner, *numbers),
+        "infusion": lambda: _infusion(runner, numbers[0]),
+    }
+    stages = {name: of_stages[name]() for name in runner.stages}
+    return {**stages, "evaluation": _evaluation(runner, numbers[0])}
 
 
 def check_memory(runner: Runner) -> None:
@@ -85,14 +91,12 @@ def model_numbers(plan: Plan, n_entities: int, n_relations: int) -> tuple[int, i
 
     Tables have a row for each entity or relation: three small models tell how long these are.
     """
-    tables = _extrapolated(lambda n, m: _sizes(plan, n, m)[0], n_entities, n_relations)
-    return tables, _extrapolated(lambda n, m: _sizes(plan, n, m)[1], n_entities, n_relations)
-
-
-def _extrapolated(count: Callable[[int, int], int], n: int, m: int) -> int:
-    """A count that grows by as much with each entity, and with each relation."""
-    first = count(1, 1)
-    return first + (n - 1) * (count(2, 1) - first) + (m - 1) * (count(1, 2) - first)
+    small = (_sizes(plan, n, m) for n, m in ((1, 1), (2, 1), (1, 2)))
+    tables, state = (
+        one + (n_entities - 1) * (by_entity - one) + (n_relations - 1) * (by_relation - one)
+        for one, by_entity, by_relation in zip(*small, strict=True)
+    )
+    return tables, state
 
 
 def _sizes(plan: Plan, n_entities: int, n_relations: int) -> tuple[int, int]:
@@ -109,9 +113,8 @@ def _sizes(plan: Plan, n_entities: int, n_relations: int) -> tuple[int, int]:
     return tables, sum(value.numel() for value in kept if isinstance(value, torch.Tensor))
 
 
-def _baseline(runner: Runner) -> Held:
+def _baseline(runner: Runner, tables: int, state: int) -> Held:
     plan, kg = runner.plan, runner.kg
-    tables, state = model_numbers(plan, kg.n_entities, kg.n_relations)
     parts = {
         "tables": _NUMBER * tables,
         "gradients": _NUMBER * tables,
@@ -163,12 +166,11 @@ def _network(runner: Runner) -> Held:
     return Held(numbers, parts, torch.device("cpu"))
 
 
-def _infusion(runner: Runner) -> Held:
+def _infusion(runner: Runner, tables: int) -> Held:
     """The baseline, two copies that move, and the training again; of evidence, at least what votes take."""
     plan, kg = runner.plan, runner.kg
     assert plan.infusion is not None
     assert plan.embedding is not None
-    tables, _ = model_numbers(plan, kg.n_entities, kg.n_relations)
     device = torch.device("cpu") if plan.infusion.on_cpu else plan.trainers.device
     numbers = kg.n_entities * plan.embedding.learner.dim
     parts = {
@@ -181,13 +183,12 @@ def _infusion(runner: Runner) -> Held:
     return Held(tables, parts, device)
 
 
-def _evaluation(runner: Runner) -> Held:
+def _evaluation(runner: Runner, tables: int) -> Held:
     plan, kg = runner.plan, runner.kg
-    tables, _ = model_numbers(plan, kg.n_entities, kg.n_relations)
     device = plan.trainers.device
     parts = {
         "tables": _NUMBER * tables * (2 if plan.has_infusion else 1),
-        "scores of a block": 4 * _NUMBER * max(_EVALUATED[device.type], kg.n_entities),
+        "scores of a block": 4 * _NUMBER * max(block_elements(device), kg.n_entities),
         "triples": _triples(runner),
     }
     return Held(tables, parts, device)
