@@ -9,6 +9,8 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
+from mohone.core.arrays import sorted_distinct
+
 
 @dataclass(frozen=True)
 class GroupIndex:
@@ -108,10 +110,9 @@ def sorted_unique(values: Tensor) -> Tensor:
         >>> sorted_unique(torch.tensor([3, 1, 3]))
         tensor([1, 3])
     """
-    on_cpu = values.device.type == "cpu"
-    if on_cpu:
-        values.numpy().sort()  # In place, in a fifth of torch's time.
-    unique: Tensor = (torch.unique_consecutive if on_cpu else torch.unique)(values)
+    if values.device.type == "cpu":  # In a fifth of torch's time.
+        return torch.from_numpy(sorted_distinct(values.numpy()))
+    unique: Tensor = torch.unique(values)
     return unique
 
 
