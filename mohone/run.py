@@ -24,7 +24,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from mohone.core.command_line import Parser
 from mohone.core.config import CHOICES, Plain
-from mohone.core.errors import DataError, MohoneError
+from mohone.core.errors import ConfigError, DataError, MohoneError
 from mohone.core.files import full_disk, locked
 from mohone.core.terminal import prepare_terminal
 from mohone.experiment.configuration import (
@@ -39,6 +39,7 @@ from mohone.experiment.launchers import lost_job
 from mohone.experiment.recipes import CONF
 from mohone.experiment.short_keys import full_keys
 from mohone.experiment.sweep import FAILURES, begin_job, fail_job, show_ended
+from mohone.experiment.team import is_launched, is_member
 from mohone.reporting.results import has_result, write_failed
 
 log = logging.getLogger(__name__)
@@ -55,6 +56,8 @@ def _job(config: DictConfig) -> float:
         the validation MRR of the job's last model, for sweepers that optimise; NaN if it failed.
     """
     folder = Path(HydraConfig.get().runtime.output_dir)
+    if is_member():
+        return _help(config, folder)
     try:
         with locked(folder / ".lock", lambda: log.info("waiting for another process, which runs this job")):
             begin_job(folder)
@@ -64,14 +67,27 @@ def _job(config: DictConfig) -> float:
         return math.nan
 
 
+def _help(config: DictConfig, folder: Path) -> float:
+    """Train with the process that runs the job, and leave no file."""
+    from mohone.experiment.job import help_job
+
+    help_job(_as_taken(to_plain(config, HydraConfig.get().runtime.choices)), folder)
+    return math.nan
+
+
+def _as_taken(plain: Plain) -> Plain:
+    """The configuration as a job takes it."""
+    check_keys(plain)
+    return as_trained(absolute_paths(plain, Path(get_original_cwd())), say=not is_member())
+
+
 def _run(config: DictConfig, folder: Path) -> float:
     plain: Plain = {}
     log_file = folder / f"{HydraConfig.get().job.name}.log"
     length = log_file.stat().st_size if log_file.exists() else 0
     try:
         plain = to_plain(config, HydraConfig.get().runtime.choices)
-        check_keys(plain)
-        plain = as_trained(absolute_paths(plain, Path(get_original_cwd())))
+        plain = _as_taken(plain)
         # Torch and Lightning take seconds: help and typos should not.
         from mohone.experiment.job import run_job
 
@@ -151,10 +167,12 @@ def main() -> int:
     prepare_terminal()
     _options().parse_known_args()
     typed, told_by_hydra = sys.argv[1:], "HYDRA_FULL_ERROR" in os.environ
+    if is_launched():
+        os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")  # Of hints that are none for us.
     with _surroundings():
         try:
             check_choices(typed)
-            sys.argv[1:] = full_keys(typed)
+            sys.argv[1:] = [*full_keys(typed), *_as_member(typed)]
             _job()
         except (KeyboardInterrupt, Interruption) as error:
             print(f"Interrupted. The same command goes on: {shlex.join(['mohone', *typed])}", file=sys.stderr)
@@ -182,6 +200,17 @@ def _options() -> Parser:
     for short, long in (("c", "cfg"), ("cp", "config-path"), ("cn", "config-name"), ("cd", "config-dir")):
         options.add_argument(f"-{short}", f"--{long}")
     return options
+
+
+def _as_member(typed: list[str]) -> list[str]:
+    """What is told to Hydra in a process that helps another one: it writes no folder and no log.
+
+    Raises:
+        ConfigError: processes that torchrun has started are to run several jobs.
+    """
+    if is_launched() and _sweeps(typed):
+        raise ConfigError("A sweep must be run without torchrun, whose processes run one job, but is not.")
+    return ["hydra.run.dir=.", "hydra/job_logging=none", "hydra/hydra_logging=none"] if is_member() else []
 
 
 def _sweeps(typed: list[str]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 
+import pytorch_lightning as pl
 from omegaconf import OmegaConf
 
 from mohone.core.config import CHOICES, Plain
@@ -19,6 +20,7 @@ from mohone.experiment.estimated_memory import check_memory
 from mohone.experiment.plan import make_plan
 from mohone.experiment.stages.base import Trained
 from mohone.experiment.stages.runner import Runner, describe
+from mohone.experiment.team import assembled, help_first
 from mohone.experiment.trained import Figures, TrainedJob
 from mohone.reporting.jobs import job_table
 from mohone.reporting.results import RESULT, describe_job, finished, versions, write_ranks
@@ -41,12 +43,34 @@ def run_job(config: Plain, folder: Path, sweep: str | None = None) -> Plain:
     Raises:
         OccupiedError: the folder holds the result of another job.
     """
+    with assembled():
+        runner = _runner(config, folder)
+        for line in runner.kg.report.lines():
+            log.info("%s", line)
+        return run_stages(runner, folder, sweep)
+
+
+def help_job(config: Plain, folder: Path) -> None:
+    """Help the process that runs the job, as one of those that torchrun has started beside it.
+
+    Args:
+        config: as that process has it.
+        folder: of what a Trainer might write; it writes nothing.
+    """
+    runner = _runner(config, folder)
+
+    def train() -> None:
+        pl.seed_everything(runner.plan.seed, verbose=False)
+        runner.baseline.help(runner)
+
+    help_first(train)
+
+
+def _runner(config: Plain, folder: Path) -> Runner:
     prepare_process(config)
     plan = make_plan(config, folder)
     kg: KnowledgeGraph = plan.dataset.load()
-    for line in kg.report.lines():
-        log.info("%s", line)
-    return run_stages(Runner(plan, kg), folder, sweep)
+    return Runner(plan, kg)
 
 
 def run_stages(

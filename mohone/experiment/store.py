@@ -17,7 +17,8 @@ log = logging.getLogger(__name__)
 FORMAT = 3  # Raise it when the same configuration would give other results than before.
 
 # Keys that configurations got later, and the values that mean "as before": with them a stage stays the same.
-_LATER: dict[tuple[str, str], dict[str, Any]] = {
+_LATER: dict[tuple[str, ...], dict[str, Any]] = {
+    ("trainer",): {"num_nodes": 1},
     ("training", "objective"): {"dura_ends": "one", "relation_weight": 0.0, "network_weight": 0.0},
     ("training", "fit"): {"shard_rows": False},
 }
@@ -60,12 +61,17 @@ def stage_key(
 
 def _as_before(config: dict[str, Any]) -> dict[str, Any]:
     """A configuration without later keys that change nothing; the rest is shared."""
-    for (group, part), usual in _LATER.items():
-        node = config.get(group, {}).get(part)
-        if isinstance(node, dict):
-            kept = {key: value for key, value in node.items() if key not in usual or value != usual[key]}
-            config = {**config, group: {**config[group], part: kept}}
+    for path, usual in _LATER.items():
+        config = _without(config, path, usual)
     return config
+
+
+def _without(config: dict[str, Any], path: tuple[str, ...], usual: dict[str, Any]) -> dict[str, Any]:
+    """Without keys of these values in the part of a configuration that a path leads to."""
+    if not path:
+        return {key: value for key, value in config.items() if key not in usual or value != usual[key]}
+    part = config.get(path[0])
+    return {**config, path[0]: _without(part, path[1:], usual)} if isinstance(part, dict) else config
 
 
 class StageStore:

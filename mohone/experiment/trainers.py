@@ -18,6 +18,7 @@ from mohone.core.errors import ConfigError, require_choice, require_int
 from mohone.core.progress import progress_shown
 from mohone.core.runtime import keep_freed_memory, keeps_freed_memory, quiet_lightning
 from mohone.experiment.loggers import JobLogger
+from mohone.experiment.team import check_size, is_launched
 
 _OURS = (
     "max_epochs",
@@ -32,6 +33,7 @@ _OURS = (
     "log_every_n_steps",
     "default_root_dir",
 )
+TOGETHER = "baseline"  # The stage that processes of several machines train; all else is the first one's.
 _PRECISIONS = ("32-true", "64-true", "bf16-mixed", "bf16-true", "16-mixed")  # 16-true overflows.
 
 
@@ -69,9 +71,13 @@ class TrainerFactory:
             if key in self.arguments:
                 raise ConfigError(f"`trainer.{key}` must be left out, for stages set their own, but is set.")
         require_choice("trainer.precision", self.arguments.get("precision", "32-true"), _PRECISIONS)
-        if self.arguments.get("num_nodes", 1) != 1:
-            raise ConfigError(f"`trainer.num_nodes` must be 1, but is {self.arguments['num_nodes']!r}.")
-        self.n_processes = require_int("trainer.devices", self.arguments.get("devices", 1), 1)
+        n_nodes = require_int("trainer.num_nodes", self.arguments.get("num_nodes", 1), 1)
+        if n_nodes > 1 and not is_launched():
+            raise ConfigError(
+                f"`trainer.num_nodes` must be 1 where torchrun has started no processes, but is {n_nodes}."
+            )
+        self.n_processes = n_nodes * require_int("trainer.devices", self.arguments.get("devices", 1), 1)
+        check_size(self.n_processes)
         strategy = str(self.arguments.get("strategy", "auto"))
         if self.n_processes > 1 and not strategy.startswith("ddp_spawn"):
             raise ConfigError(
@@ -124,9 +130,12 @@ class TrainerFactory:
             ConfigError: if Lightning refuses the `trainer` group.
         """
         bar = [TQDMProgressBar(refresh_rate=20)] if progress_shown() else []
+        one_process = one_process or (is_launched() and stage != TOGETHER)
         several = self.n_processes > 1 and not one_process
         if one_process:
-            arguments |= {"devices": 1, "strategy": "auto"}
+            arguments |= {"devices": 1, "num_nodes": 1, "strategy": "auto"}
+        elif is_launched():
+            arguments |= {"strategy": self.arguments["strategy"].replace("ddp_spawn", "ddp")}
         if several:
             os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")  # Of hints that are none for us.
             callbacks = [Worker(), *callbacks]

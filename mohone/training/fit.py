@@ -68,10 +68,11 @@ def fit(
         module.seconds_before = seconds
     module.progress, module.started = progress, time.perf_counter()
     _fit(trainer, module, data, start)
-    if progress and not stays:
-        remove(progress)
-    if best_file and (longer or not stays):
-        remove(best_file)
+    if trainer.is_global_zero:  # Another process is only here where no other one runs the job.
+        if progress and not stays:
+            remove(progress)
+        if best_file and (longer or not stays):
+            remove(best_file)
     if module.best_epoch < 0:
         raise TrainingError(f"The {stage} must be trained for an epoch at least, but no epoch ended.")
     log.info(

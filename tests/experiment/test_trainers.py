@@ -17,7 +17,6 @@ from tests.helpers.training import DDP, LIGHTNING
         ({"devices": "auto"}, "`trainer.devices` must be an integer >= 1, but is 'auto'"),
         ({"precision": "bf16mixed"}, "`trainer.precision` must be one of 32-true, .* but is 'bf16mixed'"),
         ({"precision": "16-true"}, "`trainer.precision` must be one of 32-true, .* but is '16-true'"),
-        ({"num_nodes": 2}, "`trainer.num_nodes` must be 1, but is 2"),
         ({"max_epochs": 3}, "`trainer.max_epochs` must be left out, for stages set their own, but is set"),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from torch import Tensor
 
@@ -21,6 +22,7 @@ from mohone.experiment.stages.base import (
     train_model,
 )
 from mohone.experiment.store import stage_key
+from mohone.experiment.team import call_members
 from mohone.kge import KGEModel
 from mohone.training.network_loss import NetworkLoss
 
@@ -112,22 +114,29 @@ class BaselineStage(Stage):
             save_weights(self._whole, folder)
             figures = sampled(self._whole, runner.validation, runner.watch)
             return figures or {"valid_mrr": runner.validation.mrr(self._whole)}
+        model = self._first_model()
+        file = self.progress_file
+        with self.plan.store.lock(file.parent.name, file.stem):  # A longer training may share it.
+            call_members()
+            notes = self._train(model, runner)
+        save_weights(model, folder)
+        return {**notes, **sampled(model, runner.validation, runner.watch)}
+
+    def help(self, runner: Sources) -> None:
+        """In another process than the job's, on this machine or another: train along."""
+        self._train(self._first_model(), runner)
+
+    def _first_model(self) -> KGEModel:
+        """The model as training begins."""
         model = self.new_model()
         if self._given is not None:
             self.plan.pretrained.put(self._given, model)
-        file = self.progress_file
-        with self.plan.store.lock(file.parent.name, file.stem):  # A longer training may share it.
-            notes = train_model(
-                self,
-                model,
-                self.plan.training,
-                runner.watch,
-                self._network_loss(model),
-                callbacks=self.plan.callbacks,
-                progress=file,
-            )
-        save_weights(model, folder)
-        return {**notes, **sampled(model, runner.validation, runner.watch)}
+        return model
+
+    def _train(self, model: KGEModel, runner: Sources) -> Plain:
+        more: dict[str, Any] = {"callbacks": self.plan.callbacks, "progress": self.progress_file}
+        loss = self._network_loss(model)
+        return train_model(self, model, self.plan.training, runner.watch, loss, **more)
 
     def read(self, trained: Trained) -> KGEModel:
         """The trained model, on the trainers' device."""
