@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -16,18 +17,38 @@ from mohone.evaluation.scoring import score_all
 from mohone.evidence.expert import Expert
 from mohone.evidence.listing import Listed, best_candidates
 from mohone.evidence.mix import Lists
+from mohone.evidence.model import EvidenceModel
 from mohone.kge import KGEModel
 
 _CHUNK_ELEMENTS = 1 << 22  # Scores held at a time.
 _MOST_WHOLE = 1 << 16  # Entities that are scored at once; of more, blocks are, for so many queries:
 _QUERIES = 256
+_BLOCK = _CHUNK_ELEMENTS // _QUERIES
+_MIXED_BLOCK = 2048  # So many at once where experts add to scores, in a processor's cache.
+_SEARCHED = 1 << 19  # Entities, at most, among which candidates are sought that a mix ranks too high.
 
 
 class Collected(NamedTuple):
-    """Lists of queries, in the order of their directed relations, and the triples they ask for."""
+    """Lists of queries, in the order of their directed relations.
+
+    Attributes:
+        lists: with their values.
+        triples: `(n, 3)` that are asked for.
+        candidates: `(n, k)` entities; 0 after a list's end.
+    """
 
     lists: Lists
     triples: Tensor
+    candidates: Tensor
+
+
+class _Queries(NamedTuple):
+    """Some queries of one side, and where among all they are."""
+
+    side: str
+    triples: Tensor
+    known_answers: GroupIndex
+    at: slice
 
 
 @torch.no_grad()
@@ -58,34 +79,93 @@ def collect(
     values = torch.zeros(n, k, width)
     gold, lengths, group = torch.empty(3, n, dtype=torch.int64)
     rank, asked = torch.empty(n, dtype=torch.float64), torch.empty(n, 3, dtype=torch.int64)
-    order = kg.valid[:, 1].argsort(stable=True)
+    listed_ones = torch.zeros(n, k, dtype=torch.int64)
     whole = kg.n_entities <= most_whole
     size = max(1, _CHUNK_ELEMENTS // kg.n_entities) if whole else _QUERIES
-    first = 0
     with progress_bar(description, n) as bar:
-        for side in SIDES:
-            known_answers = kg.answers(side, "train", "valid", of=kg.valid)
-            for triples in kg.valid[order].split(size):
-                at = slice(first, first + len(triples))
-                first = at.stop
-                if whole:
-                    listed = _list(model, side, triples, known_answers, k)
-                else:
-                    block = min(most_whole, _CHUNK_ELEMENTS // _QUERIES)
-                    listed = best_candidates(model, side, triples, known_answers, k, block)
-                entity = triples[:, 2 - answer_column(side)]
-                relation = triples[:, 1] + SIDES.index(side) * kg.n_relations
-                gold[at], lengths[at], rank[at] = listed.gold, listed.lengths, listed.rank
-                group[at], asked[at] = relation, triples
-                values[at, :, 0] = listed.scores * inverse_temperature
-                column = 1
-                for expert in experts:
-                    after = column + len(expert.values)
-                    values[at, :, column:after] = expert.at(entity, relation, listed.candidates)
-                    column = after
-                bar.update(len(triples))
+        for some in _chunks(kg, size):
+            side, triples, known_answers, at = some
+            if whole:
+                listed = _list(model, side, triples, known_answers, k)
+            else:
+                listed = best_candidates(model, side, triples, known_answers, k, min(most_whole, _BLOCK))
+            gold[at], lengths[at], rank[at] = listed.gold, listed.lengths, listed.rank
+            group[at], asked[at] = _relation(some, kg), triples
+            listed_ones[at] = listed.candidates
+            values[at, :, 0] = listed.scores * inverse_temperature
+            values[at, :, 1:] = _values(experts, some, kg, listed.candidates)
+            bar.update(len(triples))
     arrays = (part.numpy() for part in (values, gold, lengths, group, rank))
-    return Collected(Lists(*arrays), asked)
+    return Collected(Lists(*arrays), asked, listed_ones)
+
+
+@torch.no_grad()
+def add_best_of_mix(
+    collected: Collected, mixed: EvidenceModel, kg: KnowledgeGraph, n_candidates: int, description: str | None
+) -> Collected:
+    """The same lists with the best candidates of a mix that was fitted on them.
+
+    Of a large graph the model's own best are few beside all that an expert speaks for: a mix fitted on those
+    alone ranks others too high. They are sought in every so many blocks of entities, half a million in all.
+
+    Args:
+        collected: of these queries.
+        mixed: the mix.
+        kg: as the lists were made of.
+        n_candidates: to be added, less those that are in the lists.
+        description: of a progress bar; None: there is none.
+    """
+    n, k, width = collected.lists.values.shape
+    more = min(n_candidates, kg.n_entities)
+    every = -(-kg.n_entities // _SEARCHED)
+    values = np.zeros((n, k + more, width), np.float32)
+    candidates = torch.zeros(n, k + more, dtype=torch.int64)
+    gold, lengths = torch.empty(2, n, dtype=torch.int64)
+    with progress_bar(description, n) as bar:
+        for some in _chunks(kg, _QUERIES):
+            side, triples, known_answers, at = some
+            found = best_candidates(mixed, side, triples, known_answers, more, _MIXED_BLOCK, every)
+            both = torch.cat([collected.candidates[at], found.candidates], 1)
+            before = torch.from_numpy(collected.lists.lengths[at])
+            there = torch.cat(
+                [torch.arange(k) < before[:, None], torch.arange(more) < found.lengths[:, None]], 1
+            )
+            there[:, k:] &= ~((both[:, k:, None] == both[:, None, :k]) & there[:, None, :k]).any(2)
+            order = (~there).int().argsort(dim=1, stable=True)
+            both = both.gather(1, order)
+            lengths[at] = there.sum(1)
+            inside = torch.arange(k + more) < lengths[at, None]
+            both[~inside] = 0
+            of_mix = mixed.values_at(triples[:, 2 - answer_column(side)], _relation(some, kg), both)
+            values[at] = of_mix.masked_fill_(~inside[:, :, None], 0.0).numpy()
+            right = (both == triples[:, answer_column(side), None]) & inside
+            gold[at] = torch.where(right.any(1), right.int().argmax(1), -1)
+            candidates[at] = both
+            bar.update(len(triples))
+    lists = collected.lists._replace(values=values, gold=gold.numpy(), lengths=lengths.numpy())
+    return Collected(lists, collected.triples, candidates)
+
+
+def _chunks(kg: KnowledgeGraph, size: int) -> Iterator[_Queries]:
+    """All queries of the validation triples, in the order of their directed relations."""
+    order = kg.valid[:, 1].argsort(stable=True)
+    first = 0
+    for side in SIDES:
+        known_answers = kg.answers(side, "train", "valid", of=kg.valid)
+        for triples in kg.valid[order].split(size):
+            yield _Queries(side, triples, known_answers, slice(first, first + len(triples)))
+            first += len(triples)
+
+
+def _relation(some: _Queries, kg: KnowledgeGraph) -> Tensor:
+    """The directed relation of each query."""
+    return some.triples[:, 1] + SIDES.index(some.side) * kg.n_relations
+
+
+def _values(experts: Sequence[Expert], some: _Queries, kg: KnowledgeGraph, candidates: Tensor) -> Tensor:
+    """What experts say of candidates `(n, k)`: `(n, k, n_values)`."""
+    entity, relation = some.triples[:, 2 - answer_column(some.side)], _relation(some, kg)
+    return torch.cat([expert.at(entity, relation, candidates) for expert in experts], 2)
 
 
 def _list(model: KGEModel, side: str, triples: Tensor, known_answers: GroupIndex, k: int) -> Listed:

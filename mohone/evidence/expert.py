@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from mohone.core.parallel import Array
 from mohone.evidence.facts import Facts
-from mohone.evidence.found import Found, add_block, add_found, ascending, look_up
+from mohone.evidence.found import Found, add_block, add_found, look_up, summed
 from mohone.evidence.neighbors import Neighbors
 from mohone.evidence.reasons import Reason
 
@@ -29,11 +29,9 @@ class Expert(nn.Module, ABC):
 
     Attributes:
         values: the names of its values, each a number for a candidate; zero: nothing known.
-        dense: has it a value for all entities alike? Else it finds few.
     """
 
     values: tuple[str, ...]
-    dense: ClassVar[bool] = False
 
     def fit(self, facts: Facts, neighbors: Neighbors | None, seed: int) -> None:
         """Learn from the facts, which are attached, too.
@@ -121,9 +119,8 @@ class SparseExpert(Expert):
 
     def block_adder(self, known: Tensor, relation: Tensor, weights: Tensor) -> BlockAdder:
         """Of those it finds, once."""
-        found = ascending(self.found(known.numpy(), relation.numpy()))
-        own = weights.numpy()
-        return lambda scores, candidates: add_block(found, own, candidates.numpy(), scores.numpy())
+        found = summed(self.found(known.numpy(), relation.numpy()), weights.numpy())
+        return lambda scores, candidates: add_block(found, candidates.numpy(), scores.numpy())
 
     def at(self, known: Tensor, relation: Tensor, candidates: Tensor) -> Tensor:
         """The values of candidates."""

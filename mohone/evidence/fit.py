@@ -13,14 +13,19 @@ from mohone.core.errors import require_choice, require_float, require_int, requi
 from mohone.core.parallel import Array
 from mohone.data import KnowledgeGraph
 from mohone.evidence.choice import Choice, choose_mix, folds_of
-from mohone.evidence.collect import Collected, collect
+from mohone.evidence.collect import Collected, add_best_of_mix, collect
 from mohone.evidence.expert import Expert
 from mohone.evidence.facts import facts_of
+from mohone.evidence.mix import Lists
 from mohone.evidence.model import EvidenceModel
 from mohone.evidence.neighbors import Neighbors
 from mohone.kge import KGEModel
 
 FIT_ON = ("valid", "train")
+# On a graph of 100,000 entities the model's own best candidates are too few of those that experts speak for:
+# weights fitted on them alone gave a test MRR of .314, with the mix's own best .341 (alone: .196). On WN18RR,
+# of 41,000, both gave .551.
+MOST_BY_MODEL = 50_000
 _HELD_OUT = 20  # One training triple in so many is held out.
 
 
@@ -38,6 +43,7 @@ def fit_evidence(
     fit_on: str = "valid",
     parts: Sequence[str] = ("frequency",),
     description: str | None = None,
+    most_by_model: int = MOST_BY_MODEL,
 ) -> tuple[EvidenceModel, dict[str, Any]]:
     """Let the experts learn and mix them with the model.
 
@@ -55,6 +61,8 @@ def fit_evidence(
             with evidence from the others, after which the experts learn from all.
         parts: values that are also mixed with the model alone, so that their part of the gain is known.
         description: of a progress bar; None: there is none.
+        most_by_model: of more entities, half as many candidates are added, the best of a first mix, and
+            weights are fitted again.
 
     Returns:
         the model with evidence, and what is to be told of it, in plain types.
@@ -68,26 +76,39 @@ def fit_evidence(
     fitted_on = kg if fit_on == "valid" else hold_out(kg, seed)
     _learn(experts, fitted_on, neighbors, seed)
     collected = collect(model, experts, fitted_on, inverse_temperature, n_candidates, description)
-    choice = choose_mix(*collected, 2 * kg.n_relations, penalty, folds, seed)
+    out = EvidenceModel(model, experts, inverse_temperature)
+
+    def choose(lists: Lists) -> Choice:
+        return choose_mix(lists, collected.triples, len(out.weights), penalty, folds, seed)
+
+    choice = choose(collected.lists)
+    out.weights.copy_(torch.from_numpy(choice.mix.weights))
+    is_large = kg.n_entities > most_by_model
+    if is_large:
+        collected = add_best_of_mix(collected, out, fitted_on, n_candidates // 2, description)
+        choice = choose(collected.lists)
+        out.weights.copy_(torch.from_numpy(choice.mix.weights))
     if fit_on == "train":
         _learn(experts, kg, neighbors, seed)
-    out = EvidenceModel(model, experts, inverse_temperature)
-    out.weights.copy_(torch.from_numpy(choice.mix.weights))
     notes = {
         "fit_on": fit_on,
         "inverse_temperature": inverse_temperature,
+        "best_of_mix_added": is_large,
         **_notes(out, choice, collected, kg),
     }
     alone = [0, *(i for i, name in enumerate(out.values) if name in parts)]
     if 1 < len(alone) < len(out.values):
         few = collected.lists._replace(values=np.ascontiguousarray(collected.lists.values[:, :, alone]))
-        part = choose_mix(few, collected.triples, 2 * kg.n_relations, penalty, folds, seed)
-        weights = torch.zeros_like(out.weights)
-        weights[:, alone] = torch.from_numpy(part.mix.weights).float()
-        name = "_and_".join(parts)
-        out.keep_part(name, weights)
-        notes["parts"] = {name: {"mode": part.mode, "cross_validated_mrr": part.mrr}}
+        notes["parts"] = _keep_part(out, "_and_".join(parts), alone, choose(few))
     return out, notes
+
+
+def _keep_part(model: EvidenceModel, name: str, columns: list[int], part: Choice) -> dict[str, Any]:
+    """Keep the weights of some values alone beside the model's, and tell of them."""
+    weights = torch.zeros_like(model.weights)
+    weights[:, columns] = torch.from_numpy(part.mix.weights).float()
+    model.keep_part(name, weights)
+    return {name: {"mode": part.mode, "cross_validated_mrr": part.mrr}}
 
 
 def hold_out(kg: KnowledgeGraph, seed: int) -> KnowledgeGraph:
@@ -112,7 +133,6 @@ def _notes(model: EvidenceModel, choice: Choice, collected: Collected, kg: Knowl
         "cross_validated_mrr_by_penalty": choice.mrr_by_penalty,
         "queries_fitted_on": int(inside.sum()),
         "queries_left_out": int((~inside).sum()),
-        "reranked": model.n_reranked if model.n_entities > model.most_entities else None,
         "experts": {expert.name: expert.notes() for expert in model._experts},
     }
     return notes | {"weights": _readable(model, choice.mix.shared, collected.lists.group, kg)}

@@ -55,31 +55,53 @@ def add_found(found: Found, weights: Array, scores: Array) -> None:
     in_chunks(lambda start, stop: _add(found, weights, start, stop, scores), len(scores), least=_LEAST)
 
 
+def summed(found: Found, weights: Array) -> Found:
+    """The sum of each entity's values by the weights of its query, `(batch, n_values)`: one value each.
+
+    Each query's entities are in ascending order then.
+    """
+    sums = np.empty((len(found.entities), 1), np.float32)
+    in_chunks(
+        lambda start, stop: _sum(found, weights, start, stop, sums), len(found.starts) - 1, least=_LEAST
+    )
+    return ascending(found._replace(values=sums))
+
+
 def ascending(found: Found) -> Found:
-    """The same with each query's entities in ascending order."""
-    if not _is_ascending(found):
-        order = np.lexsort(
-            (found.entities, np.repeat(np.arange(len(found.starts) - 1), np.diff(found.starts)))
-        )
-        found = found._replace(entities=found.entities[order], values=found.values[order])
-    return found
+    """The same, of one value, with each query's entities in ascending order."""
+    if _is_ascending(found):
+        return found
+    # An entity and its value are one number, so that a plain sort takes both.
+    codes = found.entities.astype(np.int64) << 32 | found.values[:, 0].view(np.uint32)
+
+    def sort(start: int, stop: int) -> None:
+        for i in range(start, stop):
+            codes[found.starts[i] : found.starts[i + 1]].sort()
+
+    in_chunks(sort, len(found.starts) - 1, least=_LEAST)
+    values = (codes & 0xFFFFFFFF).astype(np.uint32).view(np.float32)
+    return Found(found.starts, (codes >> 32).astype(np.int32), values[:, None])
 
 
-def add_block(found: Found, weights: Array, candidates: Array, scores: Array) -> None:
-    """Add `weights * values` of candidates to their scores, in place.
+def add_block(found: Found, candidates: Array, scores: Array) -> None:
+    """Add the values of candidates to their scores, in place.
 
     Args:
-        found: ascending.
-        weights: `(batch, n_values)`.
+        found: of one value, ascending.
         candidates: `(k,)`, quickest where each is the one before plus 1.
         scores: `(batch, k)`.
     """
-    is_range = bool((candidates == candidates[0] + np.arange(len(candidates))).all())
+    is_range = is_run(candidates)
     in_chunks(
-        lambda start, stop: _add_block(found, weights, candidates, is_range, start, stop, scores),
+        lambda start, stop: _add_block(found, candidates, is_range, start, stop, scores),
         len(scores),
         least=_LEAST,
     )
+
+
+def is_run(candidates: Array) -> bool:
+    """Is each of the candidates the one before plus 1?"""
+    return bool((candidates == candidates[0] + np.arange(len(candidates))).all())
 
 
 def look_up(found: Found, candidates: Array, n_entities: int) -> Array:
@@ -146,9 +168,14 @@ def _is_ascending(found: Found) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def _add_block(
-    found: Found, weights: Array, candidates: Array, is_range: bool, start: int, stop: int, scores: Array
-) -> None:
+def _sum(found: Found, weights: Array, start: int, stop: int, out: Array) -> None:
+    for i in range(start, stop):
+        for at in range(found.starts[i], found.starts[i + 1]):
+            out[at, 0] = _weighed(weights[i], found.values[at])
+
+
+@njit(cache=True, nogil=True)
+def _add_block(found: Found, candidates: Array, is_range: bool, start: int, stop: int, scores: Array) -> None:
     for i in range(start, stop):
         first = found.starts[i]
         own = found.entities[first : found.starts[i + 1]]
@@ -157,9 +184,9 @@ def _add_block(
                 j = own[at] - candidates[0]
                 if j >= len(candidates):
                     break
-                scores[i, j] += _weighed(weights[i], found.values[first + at])
+                scores[i, j] += found.values[first + at, 0]
             continue
         for j in range(len(candidates)):
             at = np.searchsorted(own, candidates[j])
             if at < len(own) and own[at] == candidates[j]:
-                scores[i, j] += _weighed(weights[i], found.values[first + at])
+                scores[i, j] += found.values[first + at, 0]

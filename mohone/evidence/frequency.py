@@ -11,9 +11,9 @@ from numba import njit
 from torch import Tensor
 
 from mohone.core.parallel import Array, in_chunks
-from mohone.evidence.expert import SparseExpert
+from mohone.evidence.expert import BlockAdder, SparseExpert
 from mohone.evidence.facts import Facts, span
-from mohone.evidence.found import Found, find
+from mohone.evidence.found import Found, find, is_run
 from mohone.evidence.reasons import Popular, Reason
 
 
@@ -29,6 +29,24 @@ class Frequency(SparseExpert):
     def found(self, known: Array, relation: Array) -> Found:
         """The value of all that answer the relation."""
         return find(lambda start, stop: _frequency(self.facts, known, relation, start, stop), len(known))
+
+    def block_adder(self, known: Tensor, relation: Tensor, weights: Tensor) -> BlockAdder:
+        """By the relation's slots, which its queries share: of a large graph they are millions."""
+        sizes = self.facts.slot_size
+        logs = np.log1p(np.arange(1 + int(sizes.max(initial=0)))).astype(np.float32)
+        query = known.numpy(), relation.numpy(), weights[:, 0].contiguous().numpy()
+
+        def add(scores: Tensor, candidates: Tensor) -> None:
+            wanted, out = candidates.numpy(), scores.numpy()
+            if is_run(wanted):
+                in_chunks(
+                    lambda i, j: _add_run(self.facts, logs, *query, wanted, i, j, out), len(out), least=8
+                )
+            else:
+                values = self.at(known, relation, candidates.expand(len(known), -1))
+                scores.addcmul_(values[:, :, 0], weights)
+
+        return add
 
     def at(self, known: Tensor, relation: Tensor, candidates: Tensor) -> Tensor:
         """The values of candidates alone: all that answer a relation of a large graph are millions."""
@@ -58,6 +76,36 @@ def _at(
             place = np.searchsorted(answers, candidates[i, j])
             own = place < len(answers) and answers[place] == candidates[i, j]
             out[i, j, 0] = math.log1p(high - low - own)
+
+
+@njit(cache=True, nogil=True)
+def _add_run(
+    facts: Facts,
+    logs: Array,
+    known: Array,
+    relation: Array,
+    weights: Array,
+    candidates: Array,
+    start: int,
+    stop: int,
+    scores: Array,
+) -> None:
+    """Add the weighted values of consecutive candidates."""
+    width, base, end = len(facts.slot_starts) - 1, candidates[0], candidates[-1] + 1
+    for i in range(start, stop):
+        inverse = (relation[i] + facts.n_relations) % width
+        first, last = facts.slot_starts[inverse], facts.slot_starts[inverse + 1]
+        holders, weight = facts.slot_entity[first:last], weights[i]
+        own_low, own_high = span(facts, known[i], relation[i])
+        own = own_low + np.searchsorted(facts.target[own_low:own_high], base)
+        for slot in range(np.searchsorted(holders, base), len(holders)):
+            entity = holders[slot]
+            if entity >= end:
+                break
+            while own < own_high and facts.target[own] < entity:
+                own += 1
+            is_own = own < own_high and facts.target[own] == entity
+            scores[i, entity - base] += weight * logs[facts.slot_size[first + slot] - is_own]
 
 
 @njit(cache=True, nogil=True)

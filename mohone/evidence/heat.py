@@ -14,11 +14,11 @@ from torch import Tensor
 
 from mohone.core.errors import require_float, require_int, require_some
 from mohone.core.parallel import Array, in_chunks
-from mohone.evidence.expert import Expert
+from mohone.evidence.expert import BlockAdder, Expert
 from mohone.evidence.facts import Facts
 from mohone.evidence.reasons import Heat as HeatReason
 from mohone.evidence.reasons import Reason
-from mohone.evidence.thin_heat import Flow, heat_at
+from mohone.evidence.thin_heat import Flow, add_spread, degree_classes, heat_at, spread_of
 from mohone.graph.network import Network
 
 EPSILON = 1e-6  # A share of heat that is as good as none.
@@ -50,8 +50,6 @@ class Heat(Expert):
         thinnest: the least share of heat that is followed beyond that.
     """
 
-    dense = True
-
     def __init__(
         self,
         scales: Sequence[float] = (1.0, 5.0),
@@ -77,6 +75,7 @@ class Heat(Expert):
         self._thin: Flow | None = None
         if facts.n_entities > self.most_dense:
             self._thin = Flow(*network.walkable[:2], chances, self.thinnest, EPSILON)
+            self._classes = degree_classes(self._thin)
             return
         degrees = network.degrees.double()
         share = degrees / degrees.sum().clamp(min=1)
@@ -132,9 +131,7 @@ class Heat(Expert):
     def add_to(self, scores: Tensor, known: Tensor, relation: Tensor, weights: Tensor) -> None:
         """Add the weighted values of all entities, some rows at a time."""
         if self._thin is not None:
-            every = torch.arange(scores.shape[1])[None]
-            for i in range(len(known)):
-                scores[i] += self.at(known[i : i + 1], relation[i : i + 1], every)[0] @ weights[i]
+            self.block_adder(known, relation, weights)(scores, torch.arange(scores.shape[1]))
             return
         self._keep(known)
         step = max(1, (1 << 20) // max(1, scores.shape[1]))
@@ -143,6 +140,13 @@ class Heat(Expert):
             rows = self.rows(known[some])
             for i in range(len(self.scales)):
                 scores[some].addcmul_(rows[:, i].float(), weights[some, i, None])
+
+    def block_adder(self, known: Tensor, relation: Tensor, weights: Tensor) -> BlockAdder:
+        """Beyond `most_dense`: what degrees tell of all, and what differs from it where heat was followed."""
+        if self._thin is None:
+            return super().block_adder(known, relation, weights)
+        spread = spread_of(self._thin, self._classes, known.numpy(), weights.numpy())
+        return lambda scores, candidates: add_spread(spread, candidates.numpy(), scores.numpy())
 
     def at(self, known: Tensor, relation: Tensor, candidates: Tensor) -> Tensor:  # noqa: ARG002
         """The values of candidates."""

@@ -35,7 +35,13 @@ class Listed(NamedTuple):
 
 @torch.no_grad()
 def best_candidates(
-    model: KGEModel, side: str, triples: Tensor, known_answers: GroupIndex, k: int, block: int
+    model: KGEModel,
+    side: str,
+    triples: Tensor,
+    known_answers: GroupIndex,
+    k: int,
+    block: int,
+    every: int = 1,
 ) -> Listed:
     """List the k best; known answers are no candidates, the right answer is one.
 
@@ -46,6 +52,7 @@ def best_candidates(
         known_answers: by query.
         k: at most all entities.
         block: entities scored at a time.
+        every: only the entities of one block in so many are candidates, and those that `rank` counts.
     """
     n = len(triples)
     answers = triples[:, answer_column(side)].contiguous()
@@ -55,22 +62,24 @@ def best_candidates(
     score = block_scorer(model, side, triples)
     gold = score(answers).float().diagonal().contiguous()
     best = Best(np.full((n, k), -np.inf, np.float32), np.zeros((n, k), np.int64), *np.zeros((3, n), np.int64))
-    for entities in torch.arange(model.n_entities).split(block):
+    right = answers.numpy(), gold.numpy()
+    add_right(best, *right)
+    for entities in torch.arange(model.n_entities).split(block)[::every]:
         first, last = int(entities[0]), int(entities[-1]) + 1
         scores = score(entities).float().contiguous()
         inside = slice(*torch.searchsorted(columns, torch.tensor([first, last])).tolist())
         scores[rows[inside], columns[inside] - first] = -torch.inf
-        keep_best(best, scores.numpy(), first, answers.numpy(), gold.numpy())
+        keep_best(best, scores.numpy(), first, *right)
     by_number = torch.from_numpy(best.entities).argsort(1)
     found = torch.from_numpy(best.scores).gather(1, by_number)
     found, by_score = found.sort(dim=1, descending=True, stable=True)
     candidates = torch.from_numpy(best.entities).gather(1, by_number).gather(1, by_score)
     there = found > -torch.inf
-    right = (candidates == answers[:, None]) & there
+    is_right = (candidates == answers[:, None]) & there
     return Listed(
         candidates=candidates,
         scores=found.masked_fill(~there, 0.0),
-        gold=torch.where(right.any(1), right.int().argmax(1), -1),
+        gold=torch.where(is_right.any(1), is_right.int().argmax(1), -1),
         lengths=there.sum(1),
         rank=torch.from_numpy(1.0 + best.n_better + best.n_equal / 2),
     )
@@ -93,8 +102,16 @@ class Best(NamedTuple):
     n_equal: Array
 
 
+def add_right(best: Best, answers: Array, gold: Array) -> None:
+    """Take in the right answers `(n,)` and their scores, before all others."""
+    best.scores[:, 0], best.entities[:, 0], best.sizes[:] = gold, answers, 1
+
+
 def keep_best(best: Best, scores: Array, first: int, answers: Array, gold: Array) -> None:
-    """Take in the scores `(n, n_block)` of the entities from `first` on; minus infinity is no candidate."""
+    """Take in the scores `(n, n_block)` of the entities from `first` on; minus infinity is no candidate.
+
+    The right answers are not taken in again.
+    """
     in_chunks(
         lambda start, stop: _keep_best(best, scores, first, answers, gold, start, stop), len(scores), least=8
     )
@@ -109,7 +126,6 @@ def _keep_best(
         heap, entities, size = best.scores[i], best.entities[i], best.sizes[i]
         right, answer, n_better, n_equal = gold[i], answers[i] - first, 0, 0
         if 0 <= answer < scores.shape[1]:
-            size = _push(heap, entities, size, k, right, answers[i])
             scores[i, answer] = -np.inf
         for j in range(scores.shape[1]):
             score = scores[i, j]

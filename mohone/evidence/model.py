@@ -10,17 +10,15 @@ import torch
 from torch import Tensor, nn
 
 from mohone.data import SIDES
-from mohone.evaluation.best_columns import BestSoFar
 from mohone.evidence.directed import directed_blocks, directed_scores
 from mohone.evidence.expert import Expert
 from mohone.evidence.explanation import MODEL, Explanation, Share
 from mohone.evidence.facts import Facts
-from mohone.evidence.reranking import BLOCK, Weighted, dense_values, reranking, sinking
 from mohone.kge import KGEModel, Query, Wrapped
 from mohone.kge.base import BlockScores
 
-MOST_ENTITIES = 50_000
-_BLOCK_QUERIES = 32  # Of popular relations an expert finds millions of entities for each.
+_BLOCK_QUERIES = 256  # Experts find up to a million entities for each.
+_GATHERED = 32  # Queries whose candidates are scored together.
 _PART = "weights_of_"
 
 
@@ -31,15 +29,10 @@ class EvidenceModel(Wrapped):
     `score_triples` is the tails' one. It is evaluated, not trained: on the CPU, in float32, without
     gradients.
 
-    Beyond `most_entities`, the values of dense experts (heat) are added for the best `n_reranked` candidates
-    of the model and all other experts alone. All others keep their order and lie below.
-
     Args:
         inner: the model.
         experts: with facts attached, or to be by `attach`.
         inverse_temperature: factor of the model's scores, as it was trained.
-        most_entities: up to which all are scored.
-        n_reranked: candidates beyond that.
 
     Attributes:
         weights: `(2 n_relations, 1 + n_values)` float32, the model's own first; as made, the model alone.
@@ -50,14 +43,11 @@ class EvidenceModel(Wrapped):
         inner: KGEModel,
         experts: Sequence[Expert],
         inverse_temperature: float = 1.0,
-        most_entities: int = MOST_ENTITIES,
-        n_reranked: int = 1000,
     ) -> None:
         super().__init__(inner)
         self.block_queries = _BLOCK_QUERIES
         self.experts = nn.ModuleList(experts)
         self.inverse_temperature = inverse_temperature
-        self.most_entities, self.n_reranked = most_entities, n_reranked
         weights = torch.zeros(2 * self.n_relations, len(self.values))
         weights[:, 0] = 1.0
         self.register_buffer("weights", weights)
@@ -116,34 +106,26 @@ class EvidenceModel(Wrapped):
             * self.inverse_temperature
             * directed_scores(self.inner, known, relation)
         )
-        added, reranked = self._expert_weights(relation)
-        for expert, own in added:
+        for expert, own in self._expert_weights(relation):
             expert.add_to(scores, known, relation, own)
-        if reranked:
-            self._rerank(scores, known, relation, reranked)
         return scores if candidates is None else scores[:, candidates]
 
     @torch.no_grad()
     def block_scores(self, query: Query) -> BlockScores:
-        """As `score_candidates` scores them: beyond `most_entities` all are scored once before."""
+        """As `score_candidates` scores them; what experts find is found once, now."""
         known, relation = query.entity, query.relation
-        added, reranked = self._expert_weights(relation)
-        adders = [expert.block_adder(known, relation, own) for expert, own in added]
+        adders = [expert.block_adder(known, relation, own) for expert, own in self._expert_weights(relation)]
         inner = directed_blocks(self.inner, known, relation)
         scale = self.weights[relation, :1] * self.inverse_temperature
 
         @torch.no_grad()
-        def first_scores(candidates: Tensor) -> Tensor:
+        def score(candidates: Tensor) -> Tensor:
             scores = (scale * inner(candidates)).contiguous()
             for add in adders:
                 add(scores, candidates)
             return scores
 
-        if not reranked:
-            return first_scores
-        best = self._best(first_scores, len(known))
-        values = best.values + dense_values(reranked, known, relation, best.ids)
-        return reranking(first_scores, best, values)
+        return score
 
     @torch.no_grad()
     def score_pairs(self, query: Query, candidates: Tensor) -> Tensor:
@@ -175,7 +157,14 @@ class EvidenceModel(Wrapped):
         Returns:
             `(batch, k, 1 + n_values)` float32.
         """
-        own = directed_scores(self.inner, known, relation).gather(1, candidates) * self.inverse_temperature
+        own = torch.empty(candidates.shape)
+        for start in range(
+            0, len(known), _GATHERED
+        ):  # A few queries, so that they score few of each other's.
+            some = slice(start, start + _GATHERED)
+            each, place = candidates[some].unique(return_inverse=True)
+            own[some] = directed_blocks(self.inner, known[some], relation[some])(each).gather(1, place)
+        own *= self.inverse_temperature
         parts = [expert.at(known, relation, candidates) for expert in self._experts]
         return torch.cat([own[:, :, None], *parts], 2)
 
@@ -196,32 +185,9 @@ class EvidenceModel(Wrapped):
         reasons = {expert.name: expert.why(known, directed, candidate) for expert in self._experts}
         return Explanation(sum(share.contribution for share in shares), shares, reasons)
 
-    def _expert_weights(self, relation: Tensor) -> tuple[list[Weighted], list[Weighted]]:
-        """Each expert that has a weight with its columns of the weights: `(batch, n_values)`.
-
-        Returns:
-            those whose values are added to all scores, and those of the best candidates alone.
-        """
+    def _expert_weights(self, relation: Tensor) -> list[tuple[Expert, Tensor]]:
+        """Each expert that has a weight with its columns of the weights: `(batch, n_values)`."""
         sizes = [1, *(len(expert.values) for expert in self._experts)]
         columns = self.weights[relation].split(sizes, 1)[1:]
-        is_large = self.n_entities > self.most_entities
-        added: list[Weighted] = []
-        reranked: list[Weighted] = []
-        for expert, own in zip(self._experts, columns, strict=True):
-            if own.any():
-                (reranked if expert.dense and is_large else added).append((expert, own.contiguous()))
-        return added, reranked
-
-    def _best(self, score: BlockScores, n: int) -> BestSoFar:
-        """The candidates of n queries that are ranked anew."""
-        best = BestSoFar(n, min(self.n_reranked, self.n_entities))
-        for block in torch.arange(self.n_entities).split(BLOCK):
-            best.add(score(block), block)
-        return best
-
-    def _rerank(self, scores: Tensor, known: Tensor, relation: Tensor, dense: list[Weighted]) -> None:
-        """Add the dense values of the best candidates, in place, and put all others below them."""
-        best, candidates = scores.topk(min(self.n_reranked, self.n_entities), 1)
-        values = best + dense_values(dense, known, relation, candidates)
-        scores -= sinking(best, values)
-        scores.scatter_(1, candidates, values)
+        weighted = zip(self._experts, columns, strict=True)
+        return [(expert, own.contiguous()) for expert, own in weighted if own.any()]

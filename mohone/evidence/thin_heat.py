@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit
 
 from mohone.core.parallel import Array, in_chunks
+from mohone.evidence.found import Found, add_block, ascending, find, is_run, with_room
 
 
 class Flow(NamedTuple):
@@ -44,6 +45,103 @@ def heat_at(flow: Flow, known: Array, candidates: Array) -> Array:
         lambda start, stop: _heat_at(flow, known, candidates, order, start, stop, out), len(known), least=8
     )
     return out
+
+
+class DegreeClasses(NamedTuple):
+    """Entities by degree: where no heat was followed to, equal degrees have equal values.
+
+    Attributes:
+        of: `(n_entities,)` int32: the class of each.
+        shares: `(n_classes,)` float64: of all degrees, the one that an entity of the class has.
+    """
+
+    of: Array
+    shares: Array
+
+
+def degree_classes(flow: Flow) -> DegreeClasses:
+    """The distinct degrees of a network."""
+    degrees, of = np.unique(np.diff(flow.starts), return_inverse=True)
+    return DegreeClasses(of.astype(np.int32), degrees / max(1, len(flow.target)))
+
+
+class Spread(NamedTuple):
+    """The weighted values of all entities for some queries.
+
+    Attributes:
+        classes: of entities.
+        general: `(batch, n_classes)` float32: the sum where no heat was followed to.
+        found: by how much it is another where it was.
+    """
+
+    classes: DegreeClasses
+    general: Array
+    found: Found
+
+
+def spread_of(flow: Flow, classes: DegreeClasses, known: Array, weights: Array) -> Spread:
+    """The values of `heat_at` summed by weights `(batch, n_scales)`, for all candidates."""
+    general = np.zeros((len(known), len(classes.shares)), np.float32)
+    found = find(lambda start, stop: _follow(flow, classes, known, weights, start, stop, general), len(known))
+    return Spread(classes, general, ascending(found))
+
+
+def add_spread(spread: Spread, candidates: Array, scores: Array) -> None:
+    """Add the values of candidates `(k,)` to their scores `(batch, k)`, in place."""
+    own = spread.classes.of
+    own = own[candidates[0] : candidates[-1] + 1] if is_run(candidates) else own[candidates]
+    in_chunks(
+        lambda start, stop: _add_general(spread.general, own, start, stop, scores), len(scores), least=8
+    )
+    add_block(spread.found, candidates, scores)
+
+
+@njit(cache=True, nogil=True)
+def _add_general(general: Array, classes: Array, start: int, stop: int, scores: Array) -> None:
+    for i in range(start, stop):
+        row, values = scores[i], general[i]
+        for j in range(len(classes)):
+            row[j] += values[classes[j]]
+
+
+@njit(cache=True, nogil=True)
+def _follow(
+    flow: Flow,
+    classes: DegreeClasses,
+    known: Array,
+    weights: Array,
+    start: int,
+    stop: int,
+    general: Array,
+) -> Any:
+    """Write what degrees tell of each query to `general`; give what differs, as `find` wants it."""
+    n, n_scales = len(flow.starts) - 1, len(flow.chances)
+    heat, lost = np.zeros((n, n_scales), np.float32), np.zeros(n_scales)
+    room = np.zeros(n, np.float32), np.zeros(n, np.float32), np.empty(n, np.int32), np.empty(n, np.int32)
+    touched, counts = np.empty(n, np.int32), np.zeros(stop - start, np.int64)
+    entities, values, size = np.empty(1024, np.int32), np.empty((1024, 1), np.float32), 0
+    for i in range(start, stop):
+        if flow.starts[known[i]] == flow.starts[known[i] + 1]:
+            continue
+        n_touched = _spread_thin(flow, known[i], heat, lost, room, touched)
+        for j in range(len(classes.shares)):
+            share, total = classes.shares[j], 0.0
+            for scale in range(n_scales):
+                beside = lost[scale] * share + flow.epsilon
+                total += weights[i, scale] * math.log(beside / (share + flow.epsilon))
+            general[i, j] = total
+        entities, values = with_room(entities, values, size + n_touched)
+        for at in range(n_touched):
+            entity = touched[at]
+            share, total = classes.shares[classes.of[entity]], 0.0
+            for scale in range(n_scales):
+                beside = lost[scale] * share + flow.epsilon
+                total += weights[i, scale] * math.log((heat[entity, scale] + beside) / beside)
+            heat[entity] = 0.0
+            entities[size + at], values[size + at, 0] = entity, total
+        counts[i - start] = n_touched
+        size += n_touched
+    return counts, entities[:size], values[:size]
 
 
 @njit(cache=True, nogil=True)

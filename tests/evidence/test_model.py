@@ -16,7 +16,7 @@ from mohone.data import KnowledgeGraph
 from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.evaluation.settings import ALL_SETTINGS
 from mohone.evidence.answers import Answers
-from mohone.evidence.collect import collect
+from mohone.evidence.collect import add_best_of_mix, collect
 from mohone.evidence.contexts import Contexts
 from mohone.evidence.expert import Expert
 from mohone.evidence.facts import facts_of
@@ -43,12 +43,12 @@ def an_inner(kind: type[KGEModel] = ComplEx, n: int = N, n_relations: int = R) -
     return model.requires_grad_()
 
 
-def a_model(kg: KnowledgeGraph, **options: int) -> EvidenceModel:
-    experts = [kind() for kind in KINDS]
+def a_model(kg: KnowledgeGraph, most_dense: int = N) -> EvidenceModel:
+    experts = [Heat(most_dense=most_dense, thinnest=0.02) if kind is Heat else kind() for kind in KINDS]
     neighbors = weigh(random_neighbors(N, 4, 0, ~kg.seen_entities))
     for expert in experts:
         expert.fit(facts_of(kg), neighbors, 0)
-    model = EvidenceModel(an_inner(), experts, 2.0, **options)
+    model = EvidenceModel(an_inner(), experts, 2.0)
     model.weights.normal_()
     return model
 
@@ -118,27 +118,9 @@ def test_explanations_add_up() -> None:
                 assert set(why.reasons) == {kind.__name__.lower() for kind in KINDS}
 
 
-def test_beyond_a_number_of_entities_the_best_are_ranked_anew() -> None:
-    kg = random_kg(0)
-    whole, part = a_model(kg), a_model(kg, most_entities=N - 1, n_reranked=6)
-    part.load_state_dict(whole.state_dict())
-    heat = slice(1 + whole.values[1:].index("heat_1"), 3 + whole.values[1:].index("heat_1"))
-    sparse = a_model(kg)
-    sparse.load_state_dict(whole.state_dict())
-    sparse.weights[:, heat] = 0.0
-    exact, first, found = (model.score_tails(HEAD, RELATION) for model in (whole, sparse, part))
-    order = first.argsort(1, descending=True)
-    best, others = order[:, :6], order[:, 6:]
-    torch.testing.assert_close(found.gather(1, best), exact.gather(1, best), rtol=1e-4, atol=1e-4)
-    assert (found.gather(1, others).max(1).values <= found.gather(1, best).min(1).values + 1e-5).all()
-    assert (found.gather(1, others).diff() <= 1e-5).all()
-    assert (best != found.argsort(1, descending=True)[:, :6]).any()
-
-
-@pytest.mark.parametrize("options", [{}, {"most_entities": 0, "n_reranked": 6}])
-def test_scores_of_blocks_are_those_of_all(options: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mohone.evidence.model.BLOCK", 7)
-    model = a_model(random_kg(0), **options)
+@pytest.mark.parametrize("most_dense", [N, 0])
+def test_scores_of_blocks_are_those_of_all(most_dense: int) -> None:
+    model = a_model(random_kg(0), most_dense)
     query = model.tail_query(HEAD, RELATION)._replace(relation=torch.tensor([0, 1 + R, 2, 3 + R, 1]))
     whole = model.score_candidates(query)
     score = model.block_scores(query)
@@ -147,15 +129,15 @@ def test_scores_of_blocks_are_those_of_all(options: dict[str, int], monkeypatch:
         torch.testing.assert_close(found, whole[:, start:stop], rtol=1e-4, atol=1e-4)
     some = torch.tensor([7, 3, 3, 29, 0])
     torch.testing.assert_close(score(some), whole[:, some], rtol=1e-4, atol=1e-4)
+    values = model.values_at(query.entity, query.relation, torch.arange(N).repeat(len(HEAD), 1))
+    expected = (values * model.weights[query.relation][:, None]).sum(2)
+    torch.testing.assert_close(whole, expected, rtol=2e-3, atol=4e-3)
 
 
-@pytest.mark.parametrize("options", [{}, {"most_entities": 0, "n_reranked": 6}])
-def test_it_is_ranked_block_by_block_as_at_once(
-    options: dict[str, int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("mohone.evidence.model.BLOCK", 7)
+@pytest.mark.parametrize("most_dense", [N, 0])
+def test_it_is_ranked_block_by_block_as_at_once(most_dense: int) -> None:
     kg = random_kg(0)
-    model = a_model(kg, **options)
+    model = a_model(kg, most_dense)
     for chunk, block in ((None, 4), (3, 7), (2, 100)):
         whole, cut = (
             LinkPrediction(kg, "test", ALL_SETTINGS, chunk, block=width).ranks(model)
@@ -172,7 +154,7 @@ def test_it_is_ranked_block_by_block_as_at_once(
 def test_lists_hold_the_best_candidates_and_their_values(most_whole: int) -> None:
     kg = random_kg(0)
     model = a_model(kg)
-    lists, triples = collect(model.inner, [*model.experts], kg, 2.0, 10, most_whole=most_whole)
+    lists, triples, _ = collect(model.inner, [*model.experts], kg, 2.0, 10, most_whole=most_whole)
     ranks = LinkPrediction(kg, "valid", ("filtered",)).ranks(model.inner)["filtered"].mean
     known = {tuple(triple) for triple in kg.triples("train", "valid").tolist()}
     seen = []
@@ -194,6 +176,41 @@ def test_lists_hold_the_best_candidates_and_their_values(most_whole: int) -> Non
         assert lists.rank[i] == ranks[at + (side == "head") * len(kg.valid)]
         seen.append((h, r, t, side))
     assert len(set(seen)) == 2 * len(kg.valid)
+
+
+def test_lists_get_the_best_candidates_of_a_mix(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mohone.evidence.collect._MIXED_BLOCK", 8)
+    kg = random_kg(0)
+    model = a_model(kg)
+    first = collect(model.inner, [*model.experts], kg, 2.0, 4)
+    known = {tuple(triple) for triple in kg.triples("train", "valid").tolist()}
+    for searched in (N, 8):  # All entities, or every fourth block of eight.
+        monkeypatch.setattr("mohone.evidence.collect._SEARCHED", searched)
+        lists, triples, candidates = add_best_of_mix(first, model, kg, 5, None)
+        assert torch.equal(triples, first.triples)
+        for i, (h, r, t) in enumerate(triples.tolist()):
+            is_tail = i < len(kg.valid)
+            entity, answer = (h, t) if is_tail else (t, h)
+            query = torch.tensor([entity]), torch.tensor([r + (not is_tail) * R])
+            values = model.values_at(*query, torch.arange(N)[None])[0]
+            scores = (values * model.weights[query[1]]).sum(1)
+            others = [
+                x
+                for x in range(N)
+                if x == answer
+                or ((searched == N or x < 8) and ((h, r, x) if is_tail else (x, r, t)) not in known)
+            ]
+            best = sorted(others, key=lambda x: -float(scores[x]))[:5]
+            before = first.candidates[i, : first.lists.lengths[i]].tolist()
+            wanted = before + [x for x in best if x not in before]
+            found = candidates[i, : lists.lengths[i]].tolist()
+            assert found[: len(before)] == before
+            assert set(found) == set(wanted)
+            assert len(found) == len(wanted)
+            expected = values[found].numpy()
+            np.testing.assert_allclose(lists.values[i, : len(found)], expected, rtol=1e-5, atol=1e-5)
+            assert not lists.values[i, len(found) :].any()
+            assert lists.gold[i] == (found.index(answer) if answer in found else -1)
 
 
 @pytest.mark.parametrize("fit_on", ["valid", "train"])
