@@ -20,10 +20,10 @@ from torch.nn import functional as F
 
 from benchmarks import graphs
 from benchmarks.child import peak_mb
+from mohone.configuration.compose import compose_plain
 from mohone.core.config import build
 from mohone.core.nearest import nearest_neighbors
 from mohone.core.runtime import quiet_lightning
-from mohone.experiment.configuration import compose_plain
 from mohone.experiment.trainers import TrainerFactory
 from mohone.graph.barbell import DOOR, INSIDE, barbell
 from mohone.graph.heat_kernel import HeatKernel

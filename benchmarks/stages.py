@@ -43,9 +43,9 @@ def train(folder: Path, out: Path) -> Work:  # noqa: ARG001
     import torch
     from hydra import compose, initialize_config_dir
 
+    from mohone.configuration.compose import to_plain
+    from mohone.configuration.recipes import CONF, register_resolvers
     from mohone.core.config import build
-    from mohone.experiment.configuration import to_plain
-    from mohone.experiment.recipes import CONF, register_resolvers
     from mohone.kge.base import make_gradients_dense
     from mohone.training.objective import Share
 

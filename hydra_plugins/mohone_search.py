@@ -1,4 +1,4 @@
-"""Where Hydra looks for sweepers; the search itself stands in `mohone/experiment/search.py`."""
+"""Where Hydra looks for sweepers; the search itself stands in `mohone/sweeps/search.py`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Search(Sweeper):
 
     def sweep(self, arguments: list[str]) -> Any:
         """Run the search; `arguments` are the overrides that were typed."""
-        from mohone.experiment.search import Jobs, run_search  # Hydra imports this file for every command.
+        from mohone.sweeps.search import Jobs, run_search  # Hydra imports this file for every command.
 
         spaces = OmegaConf.to_container(self.spaces)
         return run_search(Jobs(self.launcher, self.config, self.n_jobs), arguments, spaces, self.n_trials)

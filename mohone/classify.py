@@ -16,13 +16,13 @@ from mohone.core.command_line import Parser
 from mohone.core.errors import DataError, require_choice, require_int
 from mohone.core.files import check_file, check_folder
 from mohone.core.terminal import exit_code, prepare_terminal
-from mohone.experiment.job_arguments import add_job_options, check_job, open_given
+from mohone.opened.job_arguments import add_job_options, check_job, open_given
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from mohone.evaluation.classification import Classifier
-    from mohone.experiment.finished import FinishedJob
+    from mohone.opened.finished import FinishedJob
 
 _SUFFIXES = (".txt", ".tsv")
 
@@ -116,7 +116,7 @@ def _say_verdicts(
 ) -> None:
     """A line for each triple: it, its probability, the verdict, and the split that has it, if one has."""
     from mohone.data.knowledge_graph import SPLITS, splits_of
-    from mohone.experiment.answering import write_table
+    from mohone.opened.answering import write_table
 
     entities, relations = job.kg.entities.names, job.kg.relations.names
     verdicts = classifier.classify(triples)

@@ -11,7 +11,7 @@ from mohone.core.command_line import Parser
 from mohone.core.errors import DataError
 from mohone.core.terminal import exit_code, prepare_terminal
 from mohone.core.words import counted
-from mohone.experiment.job_arguments import add_job_options, check_job, open_given
+from mohone.opened.job_arguments import add_job_options, check_job, open_given
 
 _KINDS = ("model", "baseline", "network")
 

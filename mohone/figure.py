@@ -13,7 +13,7 @@ from mohone.core.errors import DataError, require_choice
 from mohone.core.files import check_file, check_folder
 from mohone.core.terminal import exit_code, prepare_terminal, typed
 from mohone.evaluation.settings import ALL_SETTINGS
-from mohone.experiment.job_arguments import add_job_options, check_job, open_given
+from mohone.opened.job_arguments import add_job_options, check_job, open_given
 from mohone.reporting.infusions import n_neighbors
 from mohone.reporting.pictures import gains
 from mohone.reporting.plotting import save_figure

@@ -48,15 +48,15 @@ def _infuse(given: argparse.Namespace) -> str:
     for path in (given.model, given.relations):
         check_there(path, "a folder of PyKEEN's or a file of vectors")
     # Torch and Lightning take seconds: help and typos should not.
-    from mohone.experiment.configuration import absolute_paths, as_trained
-    from mohone.experiment.given_job import (
+    from mohone.configuration.compose import absolute_paths, as_trained
+    from mohone.experiment.job import run_job
+    from mohone.opened.given_job import (
         check_out,
         compose_given,
         infuse_vectors,
         open_given,
         write_infused,
     )
-    from mohone.experiment.job import run_job
 
     source = open_given(given.model, given.relations)
     check_out(source, given.out)

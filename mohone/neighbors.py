@@ -12,7 +12,7 @@ from mohone.core.command_line import Parser
 from mohone.core.errors import require_int
 from mohone.core.files import check_file
 from mohone.core.terminal import exit_code, prepare_terminal, typed
-from mohone.experiment.job_arguments import add_job_options, check_job, open_given
+from mohone.opened.job_arguments import add_job_options, check_job, open_given
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -41,7 +41,7 @@ def _show(given: argparse.Namespace) -> None:
 def _rows(given: argparse.Namespace) -> list[Sequence[str]]:
     # Torch and Lightning take seconds: help and typos should not.
     from mohone.data.labels import find_name, read_labels
-    from mohone.experiment.neighborhoods import neighborhoods, spaces_of
+    from mohone.opened.neighborhoods import neighborhoods, spaces_of
 
     labels = read_labels(given.labels)
     job = open_given(given.job, given)

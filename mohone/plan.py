@@ -7,12 +7,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mohone.configuration.compose import absolute_paths, as_trained, compose_plain
 from mohone.core.command_line import Parser, YesNo
 from mohone.core.config import Plain
 from mohone.core.errors import MohoneError, require_bool
 from mohone.core.files import check_folder
 from mohone.core.terminal import prepare_terminal
-from mohone.experiment.configuration import absolute_paths, as_trained, compose_plain
 
 if TYPE_CHECKING:
     from mohone.experiment.stages.runner import Runner

@@ -18,14 +18,14 @@ from mohone.core.errors import ConfigError, DataError
 from mohone.core.files import check_file
 from mohone.core.terminal import exit_code, prepare_terminal, typed
 from mohone.core.words import counted
-from mohone.experiment.job_arguments import add_job_options, check_job, open_given
+from mohone.opened.job_arguments import add_job_options, check_job, open_given
 
 if TYPE_CHECKING:
     from mohone.data import KnowledgeGraph
     from mohone.evaluation.best_answers import Answer
-    from mohone.experiment.answering import AnswerTable
-    from mohone.experiment.finished import FinishedJob
     from mohone.kge import KGEModel
+    from mohone.opened.answering import AnswerTable
+    from mohone.opened.finished import FinishedJob
 
 Triple = tuple[int, int, int]
 _PARTS = ("head", "relation", "tail")
@@ -90,7 +90,7 @@ def _predict(given: argparse.Namespace) -> None:
     # Torch and Lightning take seconds: help and typos should not.
     from mohone.data.labels import read_labels
     from mohone.evaluation.best_answers import Wanted, best_answers
-    from mohone.experiment.answering import AnswerTable, check_table
+    from mohone.opened.answering import AnswerTable, check_table
 
     wanted = Wanted(given.top, given.known, given.typed, given.own)
     if given.out:
@@ -154,7 +154,7 @@ def _table(given: argparse.Namespace, table: AnswerTable, queries: list[Triple])
     import torch
 
     from mohone.data.queries import QueryLines, read_queries
-    from mohone.experiment.answering import write_table
+    from mohone.opened.answering import write_table
 
     batches: Any = [QueryLines(torch.tensor(queries), list(range(1, len(queries) + 1)))]
     if given.queries:

@@ -22,25 +22,25 @@ from hydra.utils import get_original_cwd
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from mohone.core.command_line import Parser
-from mohone.core.config import CHOICES, Plain
-from mohone.core.errors import ConfigError, DataError, MohoneError
-from mohone.core.files import full_disk, locked
-from mohone.core.terminal import prepare_terminal
-from mohone.experiment.configuration import (
+from mohone.configuration.compose import (
     absolute_paths,
     as_trained,
     check_choices,
     check_keys,
     to_plain,
 )
-from mohone.experiment.hydra_errors import explain
-from mohone.experiment.launchers import lost_job
-from mohone.experiment.recipes import CONF
-from mohone.experiment.short_keys import full_keys
-from mohone.experiment.sweep import FAILURES, begin_job, fail_job, show_ended
+from mohone.configuration.hydra_errors import explain
+from mohone.configuration.recipes import CONF
+from mohone.configuration.short_keys import full_keys
+from mohone.core.command_line import Parser
+from mohone.core.config import CHOICES, Plain
+from mohone.core.errors import ConfigError, DataError, MohoneError
+from mohone.core.files import full_disk, locked
+from mohone.core.terminal import prepare_terminal
 from mohone.experiment.team import is_launched, is_member
 from mohone.reporting.results import has_result, write_failed
+from mohone.sweeps.launchers import lost_job
+from mohone.sweeps.sweep import FAILURES, begin_job, fail_job, show_ended
 
 log = logging.getLogger(__name__)
 

@@ -7,11 +7,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from mohone.configuration.origins import settings_of
 from mohone.core.command_line import Parser
 from mohone.core.errors import MohoneError
 from mohone.core.files import check_folder
 from mohone.core.terminal import prepare_terminal, typed
-from mohone.experiment.origins import settings_of
 
 _WIDTH = 24  # Of values; longer ones are as long as they are.
 

@@ -47,7 +47,7 @@ def _page(folder: Path, title: str, n_opened: int) -> str:
     if not results:
         raise DataError(f"There must be results below {folder}, but are none.")
     # Torch and Lightning take seconds: help and typos should not.
-    from mohone.experiment.extras import extras_of
+    from mohone.opened.extras import extras_of
     from mohone.reporting.page.render import page_of
 
     return page_of(results, title, extras_of(results, n_opened))

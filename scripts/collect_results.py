@@ -11,9 +11,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from mohone.configuration.compose import PATHS
 from mohone.core.files import write_json
 from mohone.core.words import counted
-from mohone.experiment.configuration import PATHS
 from mohone.reporting.results import read_results
 
 

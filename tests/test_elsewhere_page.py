@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mohone.experiment.configuration import compose_plain
+from mohone.configuration.compose import compose_plain
 from mohone.infuse import main
 
 PAGE = (Path(__file__).parents[1] / "docs/elsewhere.md").read_text(encoding="utf-8")

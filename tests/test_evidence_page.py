@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from mohone.experiment.configuration import compose_plain
+from mohone.configuration.compose import compose_plain
 
 PAGE = (Path(__file__).parents[1] / "docs/evidence.md").read_text(encoding="utf-8")
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hydra.core.override_parser.overrides_parser import OverridesParser
 
-from mohone.experiment.hydra_errors import typed_line, typed_values
+from mohone.configuration.hydra_errors import typed_line, typed_values
 from tests.helpers.commands import TINY, mohone, results
 
 BASELINE = ["netemb=none", *[setting for setting in TINY if "netemb" not in setting], "hydra.run.dir=here"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mohone.experiment.configuration import compose_plain
+from mohone.configuration.compose import compose_plain
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from mohone import classify, neighbors, predict
-from mohone.experiment.finished import open_job
+from mohone.opened.finished import open_job
 from tests.helpers.commands import TINY, mohone
 
 

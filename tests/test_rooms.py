@@ -13,8 +13,9 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("evidence", "elsewhere"),
     ("training",),
     ("infusion",),
-    ("reporting",),
+    ("reporting", "configuration"),
     ("experiment",),
+    ("opened", "sweeps"),
     ("api",),
 )
 HEIGHT = {room: height for height, rooms in enumerate(FLOORS) for room in rooms}

@@ -158,7 +158,7 @@ def test_help_lists_the_groups(tmp_path: Path) -> None:
 
 
 def test_keys_change_with_what_matters_and_with_nothing_else(tmp_path: Path) -> None:
-    from mohone.experiment.configuration import compose_plain
+    from mohone.configuration.compose import compose_plain
     from mohone.experiment.plan import make_plan
     from mohone.experiment.stages import Runner
 

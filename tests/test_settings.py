@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from omegaconf import OmegaConf
 
+from mohone.configuration.compose import compose_plain
+from mohone.configuration.origins import COMMAND_LINE, settings_of
+from mohone.configuration.recipes import CONF
 from mohone.core.errors import ConfigError
-from mohone.experiment.configuration import compose_plain
-from mohone.experiment.origins import COMMAND_LINE, settings_of
-from mohone.experiment.recipes import CONF
 from mohone.settings import main
 
 STRONG_TRANSR = ["recipe=strong", "kge_model=transr", "dataset=wn18rr"]

@@ -6,14 +6,14 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
+from mohone.configuration.compose import absolute_paths, compose_plain
+from mohone.configuration.overrides import override
+from mohone.configuration.recipes import CONF
 from mohone.core.config import Plain, build, nearest
 from mohone.core.errors import DataError
 from mohone.core.files import write_text
 from mohone.data import KnowledgeGraph, from_triples
 from mohone.data.knowledge_graph import SPLITS
-from mohone.experiment.configuration import absolute_paths, compose_plain
-from mohone.experiment.overrides import override
-from mohone.experiment.recipes import CONF
 
 
 def load(source: Any, *, valid: Any = None, test: Any = None, **settings: Any) -> KnowledgeGraph:

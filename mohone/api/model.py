@@ -26,9 +26,9 @@ from mohone.evaluation.classification import Classifier, fit_classifier
 from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.evaluation.metrics import report
 from mohone.experiment.job import run_stages
-from mohone.experiment.neighborhoods import neighborhoods, spaces_of
 from mohone.experiment.trained import TrainedJob
 from mohone.kge import KGEModel
+from mohone.opened.neighborhoods import neighborhoods, spaces_of
 
 
 class Neighbor(NamedTuple):

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from mohone.api.choices import Choice
+from mohone.configuration.compose import GROUPS, NODES, VALUES, absolute_paths, compose_plain
+from mohone.configuration.overrides import override, written
 from mohone.core.config import Plain, nearest
 from mohone.core.errors import ConfigError
 from mohone.data import KnowledgeGraph
-from mohone.experiment.configuration import GROUPS, NODES, VALUES, absolute_paths, compose_plain
-from mohone.experiment.overrides import override, written
 
 _GROUPS = (*GROUPS, "recipe", "experiment")
 _EVERYWHERE = ("seed", "store_dir", "sparse", "allocator", "progress", "trainer", "logger", "recipe")

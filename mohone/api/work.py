@@ -13,8 +13,8 @@ from mohone.api.settings import configure
 from mohone.core.config import CHOICES, Plain
 from mohone.core.errors import ConfigError
 from mohone.data import KnowledgeGraph
-from mohone.experiment.finished import open_job as open_finished
 from mohone.experiment.trained import TrainedJob
+from mohone.opened.finished import open_job as open_finished
 from mohone.reporting.differences import differences
 
 

@@ -1,1 +1,1 @@
-"""The only room that knows configuration and disk together: jobs, their stages, where those are kept."""
+"""One job: the only room that knows configuration and disk together, its stages and where those are kept."""

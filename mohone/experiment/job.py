@@ -8,14 +8,14 @@ from pathlib import Path
 import pytorch_lightning as pl
 from omegaconf import OmegaConf
 
+from mohone.configuration import recipes
+from mohone.configuration.by_size import Size, in_words
 from mohone.core.config import CHOICES, Plain
 from mohone.core.files import write_json, write_text
 from mohone.core.runtime import prepare_process
 from mohone.data import KnowledgeGraph
 from mohone.evaluation.metrics import tie_warning
 from mohone.evaluation.settings import settings_in
-from mohone.experiment import recipes
-from mohone.experiment.by_size import Size, in_words
 from mohone.experiment.estimated_memory import check_memory
 from mohone.experiment.plan import make_plan
 from mohone.experiment.stages.base import Trained

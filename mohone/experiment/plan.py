@@ -9,16 +9,16 @@ from typing import Any
 
 from pytorch_lightning.callbacks import Callback
 
+from mohone.configuration.by_size import USUAL, Size, settle
+from mohone.configuration.compose import check_keys
+from mohone.configuration.hydra_errors import left_out
+from mohone.configuration.short_keys import short_key
 from mohone.core.config import Plain, build, call
 from mohone.core.errors import ConfigError, require_choice
 from mohone.data import KnowledgeGraph
-from mohone.experiment.by_size import USUAL, Size, settle
-from mohone.experiment.configuration import check_keys
 from mohone.experiment.given import Given
-from mohone.experiment.hydra_errors import left_out
 from mohone.experiment.loggers import JobLogger
 from mohone.experiment.pretrained import Pretrained
-from mohone.experiment.short_keys import short_key
 from mohone.experiment.store import StageStore
 from mohone.experiment.trainers import TrainerFactory
 from mohone.experiment.validation import Validation

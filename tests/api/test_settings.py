@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 import mohone
 from mohone.api.settings import configure
+from mohone.configuration.compose import compose_plain
+from mohone.configuration.overrides import override
 from mohone.core.errors import ConfigError
 from mohone.data import KnowledgeGraph
-from mohone.experiment.configuration import compose_plain
-from mohone.experiment.overrides import override
 
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),

@@ -172,8 +172,8 @@ def test_download(tmp_path: Path) -> None:
 def test_fb15k237_is_the_published_one() -> None:
     from hydra import compose, initialize_config_dir
 
+    from mohone.configuration.recipes import register_resolvers
     from mohone.core.config import build
-    from mohone.experiment.recipes import register_resolvers
     from mohone.graph.network import Network
 
     register_resolvers()

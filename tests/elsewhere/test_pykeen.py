@@ -9,12 +9,12 @@ import pytest
 import torch
 from omegaconf import OmegaConf
 
+from mohone.configuration.recipes import CONF
 from mohone.core.config import build
 from mohone.core.torch_file import read_torch_file
 from mohone.data import KnowledgeGraph
 from mohone.elsewhere import open_source, put, taken_back
 from mohone.elsewhere.pykeen import PyKEENFolder
-from mohone.experiment.recipes import CONF
 from mohone.kge import KGEModel
 from tests.helpers.graphs import kg_of
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import torch
 
+from mohone.configuration.compose import absolute_paths, compose_plain
 from mohone.core.machine import GB
-from mohone.experiment.configuration import absolute_paths, compose_plain
 from mohone.experiment.estimated_memory import held, model_numbers
 from mohone.experiment.estimated_time import Times
 from mohone.experiment.estimates import estimate

@@ -10,10 +10,10 @@ from hydra.utils import instantiate
 from lightning_fabric.utilities.exceptions import MisconfigurationException
 from omegaconf import OmegaConf
 
+from mohone.configuration.compose import GROUPS, compose_plain
+from mohone.configuration.recipes import CONF
 from mohone.data import FolderDataset, PackagedDataset, PublishedDataset
-from mohone.experiment.configuration import GROUPS, compose_plain
 from mohone.experiment.loggers import JobLogger
-from mohone.experiment.recipes import CONF
 from mohone.infusion import Infusion
 from mohone.kge import KGEModel
 from mohone.netemb import NetworkEmbedding

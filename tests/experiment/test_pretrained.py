@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 import torch
 
+from mohone.configuration.compose import compose_plain
 from mohone.core.errors import DataError
 from mohone.core.named_vectors import write_vectors
 from mohone.data import KnowledgeGraph
 from mohone.data.datasets import FolderDataset
-from mohone.experiment.configuration import compose_plain
 from mohone.experiment.plan import make_plan
 from mohone.experiment.stages import Runner, Trained
 from mohone.kge import KGEModel

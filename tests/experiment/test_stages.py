@@ -8,9 +8,9 @@ import pytest
 import torch
 from numba import njit
 
+from mohone.configuration.compose import compose_plain
 from mohone.core.errors import ConfigError
 from mohone.data import KnowledgeGraph
-from mohone.experiment.configuration import compose_plain
 from mohone.experiment.plan import make_plan
 from mohone.experiment.stages import Runner
 from mohone.experiment.stages.baseline import BaselineStage

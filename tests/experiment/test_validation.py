@@ -9,10 +9,10 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+from mohone.configuration.compose import compose_plain
 from mohone.core.errors import ConfigError
 from mohone.data import KnowledgeGraph
 from mohone.evaluation.link_prediction import LinkPrediction
-from mohone.experiment.configuration import compose_plain
 from mohone.experiment.plan import make_plan
 from mohone.experiment.stages import Runner
 from mohone.experiment.validation import Validation

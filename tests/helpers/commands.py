@@ -20,7 +20,7 @@ import torch
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 
-from mohone.experiment.sweep import FAILURES
+from mohone.sweeps.sweep import FAILURES
 
 TINY = [
     "dim=4",

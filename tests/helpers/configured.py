@@ -13,7 +13,7 @@ from typing import Any
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
-from mohone.experiment.recipes import CONF
+from mohone.configuration.recipes import CONF
 
 Node = dict[str, Any]
 OUTSIDE = os.environ.get("MOHONE_CONFIG_DIR")

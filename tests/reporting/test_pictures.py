@@ -9,7 +9,7 @@ import torch
 
 pytest.importorskip("matplotlib")
 
-from mohone.experiment.configuration import compose_plain
+from mohone.configuration.compose import compose_plain
 from mohone.experiment.job import run_job
 from mohone.figure import main
 from mohone.reporting.pictures.barbell import barbell_figure

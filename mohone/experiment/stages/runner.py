@@ -10,12 +10,12 @@ from typing import Any
 
 import pytorch_lightning as pl
 
+from mohone.configuration.by_size import Size
 from mohone.core.compiling import watched
 from mohone.core.config import Plain
 from mohone.core.files import read_json, write_json
 from mohone.data import KnowledgeGraph
 from mohone.evaluation.link_prediction import LinkPrediction
-from mohone.experiment.by_size import Size
 from mohone.experiment.plan import Plan
 from mohone.experiment.stages.base import NOTES, Stage, Trained
 from mohone.experiment.stages.baseline import BaselineStage

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from omegaconf import OmegaConf
 
-from mohone.experiment.sweep import MARK, SweepTable, begin_job, count_jobs, fail_job, progress_line
 from mohone.reporting.results import RESULT
+from mohone.sweeps.sweep import MARK, SweepTable, begin_job, count_jobs, fail_job, progress_line
 
 
 def test_progress_counts_what_this_sweep_ended(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_the_failures_of_a_sweep_are_told_and_no_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Jobs as workers in other processes leave them: two sweeps in one folder, and a job on its own."""
-    monkeypatch.setattr("mohone.experiment.sweep.FAILURES", {})
+    monkeypatch.setattr("mohone.sweeps.sweep.FAILURES", {})
     sweep, other = "3 1000.0 7", "1 1000.0 8"
     for name, environment, sentence in (
         ("1", sweep, "It broke."),
@@ -80,7 +80,7 @@ def test_the_failures_of_a_sweep_are_told_and_no_others(
     fail_job(tmp_path / "alone", "It stands alone.")
     assert not (tmp_path / "alone").exists()  # What needs no mark has none.
 
-    monkeypatch.setattr("mohone.experiment.sweep.FAILURES", failures := {})
+    monkeypatch.setattr("mohone.sweeps.sweep.FAILURES", failures := {})
     monkeypatch.setenv("MOHONE_SWEEP", sweep)
     config = OmegaConf.create({"hydra": {"runtime": {"cwd": str(tmp_path)}, "sweep": {"dir": "s"}}})
     SweepTable().on_multirun_end(config)

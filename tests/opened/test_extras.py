@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 import torch
 
+from mohone.configuration.compose import compose_plain
 from mohone.core.errors import DataError
 from mohone.evaluation.one_rank import filtered_rank
-from mohone.experiment.changes import changes_of
-from mohone.experiment.command import command_of
-from mohone.experiment.configuration import compose_plain
-from mohone.experiment.extras import extras_of
-from mohone.experiment.finished import open_job
 from mohone.experiment.job import run_job
+from mohone.opened.changes import changes_of
+from mohone.opened.command import command_of
+from mohone.opened.extras import extras_of
+from mohone.opened.finished import open_job
 from mohone.reporting.results import read_results
 from mohone.show import main
 from tests.helpers.commands import TINY

@@ -18,15 +18,15 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, open_dict, read_write
 from omegaconf.errors import OmegaConfBaseException
 
+from mohone.configuration.hydra_errors import explain
+from mohone.configuration.overrides import override
 from mohone.core.config import Plain
 from mohone.core.errors import DataError, MohoneError
 from mohone.core.files import write_text
-from mohone.experiment.foresight import check_run, check_sweep, choices_of, sweeps_all
-from mohone.experiment.hydra_errors import explain
-from mohone.experiment.launchers import require_launcher
-from mohone.experiment.overrides import override
 from mohone.reporting.jobs import jobs_table
 from mohone.reporting.results import read_results
+from mohone.sweeps.foresight import check_run, check_sweep, choices_of, sweeps_all
+from mohone.sweeps.launchers import require_launcher
 
 TABLE = "table.md"
 # In a job's folder, since jobs may run in other processes, and several sweeps in one folder: the sweep that

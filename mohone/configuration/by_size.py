@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from mohone.configuration.recipes import family_of
 from mohone.core.config import CHOICES, Plain
 from mohone.core.errors import ConfigError
 from mohone.core.words import counted
-from mohone.experiment.recipes import family_of
 
 if TYPE_CHECKING:  # To show settings needs no torch.
     from mohone.data import KnowledgeGraph

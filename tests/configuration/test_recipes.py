@@ -7,10 +7,10 @@ import pytest
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
-from mohone.experiment.configuration import compose_plain
-from mohone.experiment.foresight import choices_of
-from mohone.experiment.origins import settings_of
-from mohone.experiment.recipes import CONF, applied, family_of, file_for
+from mohone.configuration.compose import compose_plain
+from mohone.configuration.origins import settings_of
+from mohone.configuration.recipes import CONF, applied, family_of, file_for
+from mohone.sweeps.foresight import choices_of
 from tests.helpers.commands import mohone, results
 from tests.helpers.graphs import BASE, write_folder
 

@@ -6,10 +6,10 @@ import shlex
 from collections.abc import Iterator
 from functools import cache, partial
 
+from mohone.configuration.compose import GROUPS, compose_plain
+from mohone.configuration.overrides import override
 from mohone.core.config import CHOICES, Plain
 from mohone.core.errors import MohoneError
-from mohone.experiment.configuration import GROUPS, compose_plain
-from mohone.experiment.overrides import override
 from mohone.reporting.differences import BESIDE
 
 _override = partial(override, always=False)

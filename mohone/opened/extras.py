@@ -8,7 +8,7 @@ from pathlib import Path
 from mohone.core.config import Plain
 from mohone.core.errors import MohoneError
 from mohone.core.files import read_json
-from mohone.experiment.command import command_of
+from mohone.opened.command import command_of
 from mohone.reporting.datasets import Results
 from mohone.reporting.page.extras import Extras, Steps
 
@@ -41,7 +41,7 @@ def _extras(folder: Path, result: Plain, opened: bool) -> Extras:
     if not (result.get("config") or {}).get("store_dir"):
         left_out = "Left out: they want the job's own folder, but this is a copy of its result alone."
         return replace(extras, left_out=left_out)
-    from mohone.experiment.changes import changes_of  # Torch takes seconds, which copies need not.
+    from mohone.opened.changes import changes_of  # Torch takes seconds, which copies need not.
 
     try:
         wins, losses = changes_of(folder, _MOST_CHANGES)

@@ -11,19 +11,19 @@ import pytorch_lightning as pl
 import torch
 from torch import Tensor
 
+from mohone.configuration.compose import compose_plain
 from mohone.core.config import CHOICES, Plain
 from mohone.core.errors import ConfigError, DataError
 from mohone.core.files import check_writable
 from mohone.core.named_vectors import check_format
 from mohone.core.runtime import prepare_process
 from mohone.elsewhere import Source, open_source, rows_of_entities, taken_back
-from mohone.experiment.configuration import compose_plain
-from mohone.experiment.finished import open_job
 from mohone.experiment.plan import make_plan
 from mohone.experiment.stages.runner import Runner
 from mohone.infusion import NetworkSpace, Retrofit
 from mohone.infusion.retrofit import Pull, retrofit
 from mohone.kge import Wrapped
+from mohone.opened.finished import open_job
 
 log = logging.getLogger(__name__)
 USUAL = (20, 0.2)  # Neighbours and beta where no validation can choose: those it most often chooses.

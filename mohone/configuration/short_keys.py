@@ -12,8 +12,8 @@ from functools import cache
 
 from omegaconf import DictConfig, OmegaConf
 
+from mohone.configuration.recipes import CONF
 from mohone.core.errors import require_choice
-from mohone.experiment.recipes import CONF
 
 _RENAMED = {
     "graph.weighting": "network.weighting",

@@ -14,8 +14,8 @@ import torch
 from mohone import export, figure, predict
 from mohone.core.errors import DataError, OccupiedError
 from mohone.core.named_vectors import read_vectors, write_vectors
-from mohone.experiment.finished import FinishedJob, open_job
 from mohone.experiment.store import StageStore
+from mohone.opened.finished import FinishedJob, open_job
 from mohone.reporting.results import finished
 from tests.helpers.commands import TINY, mohone, results
 from tests.helpers.graphs import BASE, write_folder

@@ -12,8 +12,8 @@ import pytest
 from hydra.utils import get_object
 from omegaconf import OmegaConf
 
+from mohone.configuration.compose import GROUPS
 from mohone.core.config import arguments_of
-from mohone.experiment.configuration import GROUPS
 from mohone.experiment.pretrained import Pretrained
 from mohone.graph.network import Network
 from tests.helpers.configured import TOP, Node, composed, files, overrides

@@ -14,13 +14,13 @@ from hydra.errors import HydraException, OverrideParseException
 from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import OmegaConfBaseException
 
+from mohone.configuration.hydra_errors import explain
+from mohone.configuration.recipes import CONF, register_resolvers
+from mohone.configuration.short_keys import full_keys
 from mohone.core.config import CHOICES, Plain, check_known, first_line
 from mohone.core.errors import ConfigError, require_int
 from mohone.core.files import check_file, check_folder
 from mohone.core.terminal import typed
-from mohone.experiment.hydra_errors import explain
-from mohone.experiment.recipes import CONF, register_resolvers
-from mohone.experiment.short_keys import full_keys
 
 log = logging.getLogger(__name__)
 LAST_SEED = 2**32 - 1  # Lightning's.

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 from omegaconf import OmegaConf
 
+from mohone.configuration.by_size import RULES, Size, has_auto, settle
+from mohone.configuration.compose import compose_plain
+from mohone.configuration.origins import settings_of
+from mohone.configuration.recipes import CONF, family_of
 from mohone.core.errors import ConfigError
 from mohone.data import FolderDataset, KnowledgeGraph
-from mohone.experiment.by_size import RULES, Size, has_auto, settle
-from mohone.experiment.configuration import compose_plain
-from mohone.experiment.origins import settings_of
 from mohone.experiment.plan import make_plan
-from mohone.experiment.recipes import CONF, family_of
 from mohone.experiment.stages.runner import Runner
 from tests.helpers.commands import TINY, mohone, results
 from tests.helpers.graphs import BASE, write_folder

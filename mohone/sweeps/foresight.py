@@ -10,8 +10,7 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf, open_dict, read_write
 
-from mohone.core.errors import ConfigError
-from mohone.experiment.configuration import (
+from mohone.configuration.compose import (
     absolute_paths,
     as_trained,
     check_keys,
@@ -20,6 +19,7 @@ from mohone.experiment.configuration import (
     split_off_choices,
     to_plain,
 )
+from mohone.core.errors import ConfigError
 
 _USUAL_SWEEPER = BasicSweeperConf._target_
 

@@ -14,8 +14,8 @@ from omegaconf.errors import (
     ValidationError,
 )
 
+from mohone.configuration.short_keys import short_key
 from mohone.core.config import first_line, nearest
-from mohone.experiment.short_keys import short_key
 
 _PARTS = re.compile(r"""((?:'(?:\\.|[^'])*'|"(?:\\.|[^"])*"|[^,])+)""")
 

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from omegaconf import OmegaConf
 
+from mohone.configuration.recipes import CONF
 from mohone.core.errors import ConfigError
-from mohone.experiment.launchers import lost_job, require_launcher
-from mohone.experiment.recipes import CONF
 from mohone.reporting.results import read_results
+from mohone.sweeps.launchers import lost_job, require_launcher
 from tests.helpers.commands import TINY, mohone, mohone_process, without_times
 
 SWEEP = ["-m", "kge_model=distmult", "netemb=none", "seed=0,1", *TINY[:3], "hydra.sweep.dir=sweep"]
@@ -60,7 +60,7 @@ def test_our_settings_of_a_launcher_are_its_own(name: str) -> None:
 
 
 def test_a_launcher_that_is_not_installed_is_refused_by_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mohone.experiment.launchers.find_spec", lambda _: None)
+    monkeypatch.setattr("mohone.sweeps.launchers.find_spec", lambda _: None)
     for name, extra in (("joblib", "parallel"), ("ray", "ray"), ("submitit_slurm", "slurm")):
         launcher = OmegaConf.load(CONF / "hydra/launcher" / f"{name}.yaml")
         config = OmegaConf.create(

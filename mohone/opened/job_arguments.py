@@ -10,7 +10,7 @@ from mohone.core.files import check_folder
 from mohone.reporting.results import read_finished
 
 if TYPE_CHECKING:  # Help and typos need no torch.
-    from mohone.experiment.finished import FinishedJob
+    from mohone.opened.finished import FinishedJob
 
 
 def add_job_options(parser: argparse.ArgumentParser) -> None:
@@ -37,7 +37,7 @@ def check_job(folder: Path, given: argparse.Namespace) -> None:
 
 
 def open_given(folder: Path, given: argparse.Namespace) -> FinishedJob:
-    """Open the job of a folder with these options; see `mohone.experiment.finished.open_job`."""
-    from mohone.experiment.finished import open_job  # Torch and Lightning take seconds.
+    """Open the job of a folder with these options; see `mohone.opened.finished.open_job`."""
+    from mohone.opened.finished import open_job  # Torch and Lightning take seconds.
 
     return open_job(folder, given.data, given.store, not given.no_train)

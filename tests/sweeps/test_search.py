@@ -8,7 +8,7 @@ import pytest
 from omegaconf import OmegaConf
 
 from mohone.core.errors import ConfigError
-from mohone.experiment.search import RECIPE, STUDY, Jobs, space_of
+from mohone.sweeps.search import RECIPE, STUDY, Jobs, space_of
 from tests.helpers.commands import TINY, mohone, results
 from tests.helpers.graphs import write_folder
 

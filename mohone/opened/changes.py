@@ -11,7 +11,7 @@ from mohone.core.errors import DataError
 from mohone.data.knowledge_graph import KnowledgeGraph
 from mohone.data.queries import ASKED
 from mohone.evaluation.best_answers import Wanted, best_answers
-from mohone.experiment.finished import FinishedJob, open_job
+from mohone.opened.finished import FinishedJob, open_job
 from mohone.reporting.infusions import n_neighbors
 from mohone.reporting.page.extras import Change
 from mohone.reporting.results import RANKS, read_ranks

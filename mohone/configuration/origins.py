@@ -17,13 +17,13 @@ from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
+from mohone.configuration.by_size import AUTO, Size, has_auto, settle
+from mohone.configuration.compose import absolute_paths, check_choices, split_off_choices, to_plain
+from mohone.configuration.hydra_errors import explain
+from mohone.configuration.recipes import CONF
+from mohone.configuration.short_keys import full_keys
 from mohone.core.config import Plain, build
 from mohone.core.errors import ConfigError
-from mohone.experiment.by_size import AUTO, Size, has_auto, settle
-from mohone.experiment.configuration import absolute_paths, check_choices, split_off_choices, to_plain
-from mohone.experiment.hydra_errors import explain
-from mohone.experiment.recipes import CONF
-from mohone.experiment.short_keys import full_keys
 
 COMMAND_LINE = "command line"
 _Said = Iterator[tuple[str, Any]]  # Keys with dots between their parts, and what they are set to.

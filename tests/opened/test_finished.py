@@ -12,7 +12,7 @@ from mohone.core.named_vectors import read_vectors
 from mohone.data.queries import ASKED
 from mohone.evaluation.best_answers import Wanted, best_answers
 from mohone.evaluation.link_prediction import LinkPrediction
-from mohone.experiment.finished import FinishedJob, open_job
+from mohone.opened.finished import FinishedJob, open_job
 from tests.helpers.commands import TINY, mohone
 
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from mohone.configuration.compose import compose_plain
 from mohone.core.errors import ConfigError
-from mohone.experiment.configuration import compose_plain
 from mohone.experiment.plan import make_plan
 
 

@@ -7,13 +7,13 @@ import logging
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from mohone.configuration.compose import PATHS
 from mohone.core.config import Plain
 from mohone.core.errors import DataError
 from mohone.core.files import read_json
 from mohone.core.runtime import prepare_process
 from mohone.core.terminal import as_path
 from mohone.data import KnowledgeGraph
-from mohone.experiment.configuration import PATHS
 from mohone.experiment.plan import Plan, make_plan
 from mohone.experiment.pretrained import Pretrained
 from mohone.experiment.stages.base import NOTES

@@ -18,11 +18,11 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import ChoiceSweep, IntervalSweep, Override, RangeSweep
 from omegaconf import DictConfig, OmegaConf
 
+from mohone.configuration.overrides import override
+from mohone.configuration.recipes import family_of
 from mohone.core.config import CHOICES
 from mohone.core.errors import ConfigError, require_int
 from mohone.core.files import write_text
-from mohone.experiment.overrides import override
-from mohone.experiment.recipes import family_of
 
 if TYPE_CHECKING:
     from optuna import Study

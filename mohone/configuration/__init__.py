@@ -1,0 +1,1 @@
+"""What a job is told: composed by Hydra, resolved to plain types, checked before anything is made of it."""

@@ -1,0 +1,1 @@
+"""Jobs that have ended, opened again: what commands ask of them. Nothing in here trains for its own sake."""
