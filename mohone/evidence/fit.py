@@ -43,7 +43,6 @@ def fit_evidence(
     fit_on: str = "valid",
     parts: Sequence[str] = ("frequency",),
     description: str | None = None,
-    most_by_model: int = MOST_BY_MODEL,
 ) -> tuple[EvidenceModel, dict[str, Any]]:
     """Let the experts learn and mix them with the model.
 
@@ -61,8 +60,6 @@ def fit_evidence(
             with evidence from the others, after which the experts learn from all.
         parts: values that are also mixed with the model alone, so that their part of the gain is known.
         description: of a progress bar; None: there is none.
-        most_by_model: of more entities, half as many candidates are added, the best of a first mix, and
-            weights are fitted again.
 
     Returns:
         the model with evidence, and what is to be told of it, in plain types.
@@ -74,8 +71,45 @@ def fit_evidence(
     for one in require_some("infusion.penalty", penalty):
         require_float("infusion.penalty", one, strict=True)
     fitted_on = kg if fit_on == "valid" else hold_out(kg, seed)
-    _learn(experts, fitted_on, neighbors, seed)
-    collected = collect(model, experts, fitted_on, inverse_temperature, n_candidates, description)
+    learn_experts(experts, fitted_on, neighbors, seed)
+    out, notes = fit_weights(
+        model,
+        fitted_on,
+        experts,
+        inverse_temperature=inverse_temperature,
+        n_candidates=n_candidates,
+        penalty=penalty,
+        folds=folds,
+        seed=seed,
+        parts=parts,
+        description=description,
+    )
+    if fit_on == "train":
+        learn_experts(experts, kg, neighbors, seed)
+    return out, {"fit_on": fit_on, **notes}
+
+
+def fit_weights(
+    model: KGEModel,
+    kg: KnowledgeGraph,
+    experts: Sequence[Expert],
+    *,
+    inverse_temperature: float = 1.0,
+    n_candidates: int = 200,
+    penalty: float | Sequence[float] = (25.0, 5.0, 1.0),
+    folds: int = 5,
+    seed: int = 0,
+    parts: Sequence[str] = ("frequency",),
+    description: str | None = None,
+    most_by_model: int = MOST_BY_MODEL,
+) -> tuple[EvidenceModel, dict[str, Any]]:
+    """Mix what experts have learned with a model, by the validation triples of `kg`; see `fit_evidence`.
+
+    Args:
+        most_by_model: of more entities, half as many candidates are added, the best of a first mix, and
+            weights are fitted again.
+    """
+    collected = collect(model, experts, kg, inverse_temperature, n_candidates, description)
     out = EvidenceModel(model, experts, inverse_temperature)
 
     def choose(lists: Lists) -> Choice:
@@ -85,13 +119,10 @@ def fit_evidence(
     out.weights.copy_(torch.from_numpy(choice.mix.weights))
     is_large = kg.n_entities > most_by_model
     if is_large:
-        collected = add_best_of_mix(collected, out, fitted_on, n_candidates // 2, description)
+        collected = add_best_of_mix(collected, out, kg, n_candidates // 2, description)
         choice = choose(collected.lists)
         out.weights.copy_(torch.from_numpy(choice.mix.weights))
-    if fit_on == "train":
-        _learn(experts, kg, neighbors, seed)
     notes = {
-        "fit_on": fit_on,
         "inverse_temperature": inverse_temperature,
         "best_of_mix_added": is_large,
         **_notes(out, choice, collected, kg),
@@ -118,7 +149,10 @@ def hold_out(kg: KnowledgeGraph, seed: int) -> KnowledgeGraph:
     return replace(kg, train=kg.train[~held], valid=kg.train[held], weights=weights)
 
 
-def _learn(experts: Sequence[Expert], kg: KnowledgeGraph, neighbors: Neighbors | None, seed: int) -> None:
+def learn_experts(
+    experts: Sequence[Expert], kg: KnowledgeGraph, neighbors: Neighbors | None, seed: int
+) -> None:
+    """Let experts learn from the training triples, and from neighbours in network space."""
     facts = facts_of(kg)
     for expert in experts:
         expert.fit(facts, neighbors, seed)

@@ -6,8 +6,6 @@ Nothing is kept of what is measured. Trainings may stop early, so that theirs is
 from __future__ import annotations
 
 import dataclasses
-import statistics
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -15,14 +13,20 @@ from typing import Any
 
 import pytorch_lightning as pl
 import torch
-from pytorch_lightning.callbacks import Callback
 from torch import Tensor
 from torch.utils.data import DataLoader, IterableDataset
 
+from mohone.core.compiling import watched
 from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.evaluation.unlinked import reported_settings
+from mohone.evidence.fit import fit_weights, learn_experts
+from mohone.evidence.model import EvidenceModel
+from mohone.evidence.neighbors import random_neighbors, weigh
 from mohone.experiment.stages.runner import Runner
+from mohone.experiment.stopwatch import Stopwatch, seconds_of
+from mohone.infusion.evidence import Evidence
 from mohone.infusion.retrofitting import Retraining, Retrofit
+from mohone.kge import KGEModel
 from mohone.netemb import StructuralRole
 from mohone.netemb.exact import ExactObjective, NodeBatches
 from mohone.netemb.pairs import PairBatches
@@ -31,10 +35,10 @@ from mohone.netemb.shnb import SharedNeighborhood
 from mohone.training.data_module import TripleDataModule
 from mohone.training.module import KGEModule
 
-_STEPS, _WARM = 20, 3  # Measured, at most; of which the first are not counted.
-_SECONDS = 15.0  # After which no further step is measured.
+_STEPS = 20  # Measured, at most.
 _BLOCKS = 8  # Blocks of a neighbourhood's rows that are measured.
 _BLOCK = 64  # Rows of a neighbourhood that are computed at once.
+_FITTED = 256  # Validation triples that weights of evidence are fitted on.
 _RANKED_SECONDS = 0.3  # Ranking so long tells how long a triple takes.
 
 
@@ -44,37 +48,6 @@ class Time:
 
     seconds: float | None
     source: str
-
-
-class Stopwatch(Callback):
-    """Times the steps of a training, and stops it when it has enough of them."""
-
-    def __init__(self) -> None:
-        self.steps: list[float] = []
-        self.before = 0.0  # Seconds from the beginning of the epoch to its first batch.
-        self._begun = self._last = 0.0
-
-    def on_train_epoch_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:  # noqa: ARG002
-        """Begin."""
-        self._begun = self._last = _now()
-
-    def on_train_batch_start(self, *_: Any) -> None:
-        """Note what came before the first batch."""
-        if not self.steps:
-            self.before = _now() - self._begun
-            self._last = _now()
-
-    def on_train_batch_end(self, trainer: pl.Trainer, *_: Any) -> None:
-        """Note a step, with its share of what is between two of them."""
-        now = _now()
-        self.steps.append(now - self._last)
-        self._last = now
-        trainer.should_stop = now - self._begun > _SECONDS
-
-    @property
-    def step(self) -> float:
-        """Seconds of a usual step."""
-        return statistics.median(self.steps[_WARM:] or self.steps[-1:])
 
 
 class Times:
@@ -107,16 +80,17 @@ class Times:
         """Seconds of ranking the validation triples once."""
         return self._per_triple("valid", ("filtered",)) * len(self.kg.valid)
 
-    def _per_triple(self, split: str, settings: tuple[str, ...]) -> float:
+    def _per_triple(self, split: str, settings: tuple[str, ...], model: KGEModel | None = None) -> float:
         """Seconds of ranking both sides of a triple, by some of a split: the more, the quicker they are."""
         _ = self._epoch  # The model is where it is trained.
+        model = model or self._module.model
         triples, n, seconds = getattr(self.kg, split), 32, 0.0
         order = torch.randperm(len(triples), generator=torch.Generator().manual_seed(0))
         while seconds < _RANKED_SECONDS and n < 8 * len(triples):
             some = triples[order[:n].sort().values]
             few = LinkPrediction(dataclasses.replace(self.kg, **{split: some}), split, settings)
-            few.ranks(self._module.model)  # The first look at an index is not the usual one.
-            seconds, n = _seconds(partial(few.ranks, self._module.model)), 8 * n
+            few.ranks(model)  # The first look at an index is not the usual one.
+            seconds, n = seconds_of(partial(few.ranks, model)), 8 * n
         return seconds / len(some)
 
     def of(self, stage: str) -> Time:
@@ -164,7 +138,7 @@ class Times:
             return Time(n_steps * step, f"{1000 * step:.3g} ms a step x {n_steps:,}")
         blocks = torch.arange(n).split(_BLOCK)[:_BLOCKS]
         neighborhood.weights(blocks[0])
-        rows = factor * _seconds(lambda: [neighborhood.weights(block) for block in blocks])
+        rows = factor * seconds_of(lambda: [neighborhood.weights(block) for block in blocks])
         rows *= n / sum(map(len, blocks))
         some: Any = _SomeRows(n)
         step = self._network_step(ExactObjective(some, n, learner.dim, learner.lr), batches, n_steps)
@@ -190,8 +164,10 @@ class Times:
         return self.plan.trainers("plan", (watch,), one_process=True, logged=False, **limits, **place)
 
     def _infusion(self) -> Time:
-        """Of retrofitting: the grid's validations and the epochs of re-training."""
+        """Of retrofitting: the grid's validations and the epochs of re-training; of evidence, the fit."""
         infusion = self.plan.infusion
+        if self._evidence is not None:
+            return self._evidence_time()
         if not isinstance(infusion, Retraining):
             return Time(None, "not measured")
         n_points, n_epochs = 1, infusion.retrain_epochs
@@ -204,13 +180,50 @@ class Times:
         source = f"{n_validations} validations of {self.validation:.2g} s"
         return Time(seconds, f"{source} + {n_epochs} epochs of {layout + n_steps * step:.2g} s")
 
+    @property
+    def _evidence(self) -> Evidence | None:
+        """The infusion, if it is evidence beside the baseline, fitted on validation."""
+        chosen = self.plan.infusion
+        is_plain = isinstance(chosen, Evidence) and chosen.first == "none" and chosen.fit_on == "valid"
+        return chosen if is_plain and isinstance(chosen, Evidence) else None
+
+    @cached_property
+    def _fitted(self) -> tuple[EvidenceModel, float, float]:
+        """A model with evidence, the seconds in which experts learned, and those of a triple fitted on.
+
+        Neighbours are drawn by lot, and not sought.
+        """
+        assert self._evidence is not None
+        _ = self._epoch
+        kg, experts = self.kg, self._evidence.new_experts()
+        neighbors = weigh(random_neighbors(kg.n_entities, self._evidence.neighbors, self.plan.seed))
+        with watched("plan") as learning:
+            learn_experts(experts, kg, neighbors, self.plan.seed)
+        few = dataclasses.replace(kg, valid=kg.valid[:_FITTED])
+        chosen: dict[str, Any] = {
+            "n_candidates": self._evidence.candidates,
+            "penalty": self._evidence.penalty,
+        }
+        fit = partial(fit_weights, self._module.model.cpu(), few, experts, **chosen)
+        mixed, _ = fit()  # Compiled by then.
+        return mixed, learning.seconds, seconds_of(fit) / max(1, len(few.valid))
+
+    def _evidence_time(self) -> Time:
+        _, learning, each = self._fitted
+        n = len(self.kg.valid)
+        told = f"{learning:.2g} s of learning + {1000 * each:.2g} ms a validation triple x {n:,}"
+        return Time(learning + each * n, f"{told}, without the search for neighbours")
+
     def _evaluation(self) -> Time:
-        """Test in all settings, of one model or of both."""
-        kg = self.kg
-        each = self._per_triple("test", reported_settings(kg))
-        n_models = 2 if self.plan.has_infusion else 1
-        told = f"{1000 * each:.2g} ms a test triple x {len(kg.test):,}"
-        return Time(n_models * each * len(kg.test), told + (f" x {n_models} models" if n_models > 1 else ""))
+        """Test in all settings, of one model or of both; of evidence of frequency alone, too."""
+        n, settings = len(self.kg.test), reported_settings(self.kg)
+        each = self._per_triple("test", settings)
+        bare = 1 if self._evidence is None and not self.plan.has_infusion else 2
+        told, seconds = f"{1000 * each:.2g} ms a test triple x {n:,} x {bare} models", bare * each * n
+        if self._evidence is not None:
+            infused = self._per_triple("test", settings, self._fitted[0])
+            told, seconds = f"{told} + {1000 * infused:.2g} ms x {n:,}", seconds + infused * n
+        return Time(seconds, told.replace(" x 1 models", ""))
 
 
 class _SomeRows:
@@ -240,16 +253,3 @@ class _Endless(IterableDataset[Any]):
 
 def _number(values: Any) -> int:
     return len(values) if isinstance(values, list | tuple) else 1
-
-
-def _now() -> float:
-    """Seconds, once a GPU has done what it was told."""
-    if torch.cuda.is_available():
-        torch.cuda.synchronize()
-    return time.perf_counter()
-
-
-def _seconds(work: Callable[[], object]) -> float:
-    begun = _now()
-    work()
-    return _now() - begun

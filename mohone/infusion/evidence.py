@@ -91,7 +91,7 @@ class Evidence(Infusion):
         require_int("infusion.seed", self.seed, 0)
         if not self.experts:
             raise ConfigError("`infusion.experts` must have one at least, but is empty.")
-        self._new_experts()  # Only to check them.
+        self.new_experts()  # Only to check them.
 
     @property
     def is_control(self) -> bool:  # type: ignore[override]
@@ -116,7 +116,7 @@ class Evidence(Infusion):
             model.cpu(),
             validation.kg,
             neighbors,
-            self._new_experts(),
+            self.new_experts(),
             inverse_temperature=retrain.inverse_temperature,
             n_candidates=self.candidates,
             penalty=self.penalty,
@@ -141,7 +141,7 @@ class Evidence(Infusion):
         """The model, perhaps with a known side of its own, and experts that know the training triples."""
         if "first" in notes["selection"]:
             model = Retrofit().rebuild(model, {"selection": notes["selection"]["first"]}, kg)
-        evidence = EvidenceModel(model, self._new_experts(), notes["selection"]["inverse_temperature"])
+        evidence = EvidenceModel(model, self.new_experts(), notes["selection"]["inverse_temperature"])
         evidence.attach(facts_of(kg))
         return evidence
 
@@ -165,7 +165,8 @@ class Evidence(Infusion):
         nearest = space.nearest(self.neighbors, self.metric)
         return weigh(nearest.rows, space.vectors if self.weights == "cosine" else None), nearest.recall
 
-    def _new_experts(self) -> list[Expert]:
+    def new_experts(self) -> list[Expert]:
+        """The experts that were chosen, who have learned nothing yet."""
         arguments: dict[str, dict[str, Any]] = {
             "heat": {"scales": tuple(self.scales)},
             "paths": {"longest": self.longest},
