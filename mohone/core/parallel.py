@@ -12,8 +12,10 @@ import numpy as np
 Array = np.ndarray[Any, Any]
 
 
-def in_chunks(loop: Callable[[int, int], object], n: int, least: int = 64) -> None:
-    """Call `loop(start, stop)` on consecutive chunks of `range(n)`, as many at once as torch has threads.
+def in_chunks(
+    loop: Callable[[int, int], object], n: int, least: int = 64, threads: int | None = None
+) -> None:
+    """Call `loop(start, stop)` on consecutive chunks of `range(n)`, as many at once as there are threads.
 
     Each item must depend on its own number alone; then the number of threads changes nothing.
 
@@ -21,6 +23,7 @@ def in_chunks(loop: Callable[[int, int], object], n: int, least: int = 64) -> No
         loop: calls a function compiled with `nogil=True`.
         n: items.
         least: items below which a thread is not worth its start.
+        threads: None: as many as torch has.
 
     Example:
         >>> done = []
@@ -30,7 +33,7 @@ def in_chunks(loop: Callable[[int, int], object], n: int, least: int = 64) -> No
     """
     import torch  # What only reads files needs none of it, and it takes seconds.
 
-    n_chunks = max(1, min(torch.get_num_threads(), n // least))
+    n_chunks = max(1, min(threads or torch.get_num_threads(), n // least))
     if n_chunks == 1:
         loop(0, n)
         return

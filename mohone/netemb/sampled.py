@@ -28,7 +28,7 @@ class SampledObjective(pl.LightningModule):
         -log [e^(F(u).F(v)) / (e^(F(u).F(v)) + sum_n e^(F(u).F(n)) / odds_n)]
 
     Negatives are shared by the batch, and their sum by the draws of a node; only touched rows are read and
-    written, once a step, by Adagrad, whose learning rate falls linearly to 0. On two cores of the CPU alone.
+    written, once a step, by Adagrad, whose learning rate falls linearly to 0. On the CPU alone.
 
     Args:
         n_nodes: rows of F.
@@ -49,9 +49,11 @@ class SampledObjective(pl.LightningModule):
         self.history = LossHistory(lr, "netemb.sampled_lr")
         self.squares = torch.zeros(n_nodes, dim)
         self._step = 0
+        self._threads = 1
 
     def on_fit_start(self) -> None:
-        """Learn on one core and leave another to the thread that draws: sums are the same on any number."""
+        """Products on one core, so that sums are the same on any number; rows are written on all."""
+        self._threads = torch.get_num_threads()
         torch.set_num_threads(1)
 
     @torch.no_grad()
@@ -61,7 +63,7 @@ class SampledObjective(pl.LightningModule):
         self.history.add(loss, len(batch.nodes))
         lr = self.lr * max(0.0, 1 - self._step / self.n_steps)
         self._step += 1
-        adagrad_step(self.vectors.data, self.squares, batch, own, pulls, negative, lr)
+        adagrad_step(self.vectors.data, self.squares, batch, own, pulls, negative, lr, self._threads)
 
     def gradients(self, batch: PairBatch) -> tuple[float, Tensor, Tensor, Tensor]:
         """The loss (nats a node) and the gradients of its sum.
@@ -107,7 +109,14 @@ def _add_rows(table: Tensor, draws: Tensor, factors: Tensor, out: Tensor) -> Non
 
 
 def adagrad_step(
-    table: Tensor, squares: Tensor, batch: PairBatch, own: Tensor, pulls: Tensor, negative: Tensor, lr: float
+    table: Tensor,
+    squares: Tensor,
+    batch: PairBatch,
+    own: Tensor,
+    pulls: Tensor,
+    negative: Tensor,
+    lr: float,
+    threads: int = 1,
 ) -> None:
     """A step of Adagrad on the touched rows, each with all its gradients together, in the batch's order.
 
@@ -116,6 +125,7 @@ def adagrad_step(
         batch: of nodes, draws and negatives.
         own, pulls, negative: as `SampledObjective.gradients` returns them.
         lr: the learning rate.
+        threads: that share the rows.
     """
     n_draws = batch.draws.shape[1]
     rows = torch.cat([batch.nodes, batch.negatives, batch.draws.flatten()])
@@ -131,7 +141,7 @@ def adagrad_step(
     def loop(start: int, stop: int) -> None:
         _adagrad_loop(*arrays, n_draws, np.float32(lr), start, stop)
 
-    in_chunks(loop, len(starts) - 1)
+    in_chunks(loop, len(starts) - 1, threads=threads)
 
 
 @njit(cache=True, nogil=True, fastmath=True)

@@ -5,6 +5,7 @@ import pytest
 import torch
 from scipy.stats import chisquare
 
+from mohone.graph import random_walks
 from mohone.graph.cooccurrence import Cooccurrence
 from mohone.graph.heat_kernel import HeatKernel
 from mohone.graph.network import Network
@@ -42,6 +43,17 @@ def test_poisson_walks_draw_from_rows_of_the_heat_kernel(network: Network, scale
         drawn = walk_ends(network, torch.full((N_DRAWS,), node), poisson_lengths(scales), key=node)
         row[row < 1e-9] = 0.0
         assert fits(drawn, row / row.sum())
+
+
+@pytest.mark.parametrize("network", [SMALL, WEIGHTED])
+@pytest.mark.parametrize("n", [1, 16, 53])
+def test_walks_in_turn_are_those_one_after_the_other(network: Network, n: int) -> None:
+    nodes, lengths = (torch.arange(n) % network.n_nodes).numpy(), poisson_lengths([3.0])
+    found, expected = (np.full(n, -1) for _ in range(2))
+    random_walks._first_order_ends(network.walkable, nodes, lengths, np.uint64(5), 0, n, found)
+    random_walks._ends(network.walkable, nodes, lengths, 1.0, 1.0, np.uint64(5), 0, n, expected)
+    assert (found == expected).all()
+    assert (found >= 0).any()
 
 
 def test_a_poisson_walk_is_no_other_walk() -> None:
