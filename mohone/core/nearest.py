@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import logging
 from typing import NamedTuple
 
 import torch
@@ -141,6 +142,7 @@ def check_nearest(n: int, most_exact: int = MOST_EXACT) -> None:
 
 def _search_lists(table: Tensor, k: int) -> Tensor:
     """The k nearest of all rows by faiss's inverted lists; -1 where the searched lists held fewer."""
+    logging.getLogger("faiss.loader").setLevel(logging.WARNING)  # It says which of its builds it loads.
     import faiss
 
     array = table.float().contiguous().numpy()
