@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -134,6 +135,7 @@ def learn(
         `(n_nodes, dim)` and the loss (nats a node) by epoch, which is several passes over a small network.
     """
     exact = settings.objective_for(network.n_nodes) == "exact"
+    neighborhood = copy.copy(neighborhood)  # What it observes is not held longer than it is needed.
     neighborhood.fit(network, seed)
     generator = torch.Generator().manual_seed(seed)
     module: ExactObjective | SampledObjective

@@ -45,7 +45,9 @@ class NetworkStage(Stage):
     def train(self, folder: Path, runner: Sources) -> Plain:  # noqa: ARG002
         """Learn the vectors."""
         assert self.plan.embedding is not None
-        vectors, notes = self.plan.embedding.fit(self.network, self.plan.trainers, self.plan.seed)
+        # Not the one that is kept: of millions of entities it takes what the baseline's training wants.
+        network = self.plan.network(self.kg)
+        vectors, notes = self.plan.embedding.fit(network, self.plan.trainers, self.plan.seed)
         torch.save(vectors, folder / VECTORS)
         return notes
 
