@@ -18,6 +18,7 @@ from mohone.evaluation.chunks import block_elements
 from mohone.experiment.plan import Plan
 from mohone.experiment.stages.runner import Runner
 from mohone.infusion.retrofitting import Retraining
+from mohone.kge.base import LARGE
 from mohone.training import NegativeSampling
 
 _NUMBER = 4  # Bytes of one, and of an id.
@@ -117,12 +118,13 @@ def _baseline(runner: Runner, tables: int, state: int) -> Held:
     plan, kg = runner.plan, runner.kg
     parts = {
         "tables": _NUMBER * tables,
-        "gradients": _NUMBER * tables,
         "optimiser": _NUMBER * state,
-        "best weights": _NUMBER * tables,
         "scores of a step": _scores(plan, kg.n_entities),
         "triples": _triples(runner),
     }
+    # Of large tables a step has gradients of few rows, and the best weights lie on the disk.
+    if not (plan.training.by_row and tables > LARGE):
+        parts |= {"gradients": _NUMBER * tables, "best weights": _NUMBER * tables}
     if plan.given.source is not None:
         parts = {"tables": 2 * _NUMBER * tables, "triples": _triples(runner)}
     return Held(tables, _of_processes(parts, plan.trainers.n_processes), plan.trainers.device)
