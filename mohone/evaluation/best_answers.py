@@ -105,6 +105,8 @@ class AnswerFinder:
         out = Best(torch.full((n, top), -1), torch.full((n, top), -torch.inf), torch.full((n, top), -1))
         for side, column in _COLUMNS.items():
             rows = (triples[:, column] == ASKED).nonzero().flatten()
+            if not len(rows):
+                continue
             rows = rows[triples[rows, 1].argsort(stable=True)]  # A model with matrices uses each once.
             blocks = None if side == "relation" else block_size(self.kg.n_entities, model.device, self._block)
             if blocks is None:

@@ -75,6 +75,14 @@ def test_answers_are_those_of_a_loop(kg: KnowledgeGraph, known: bool, typed: boo
             assert found == (expected if known else [(i, "") for i, _ in expected])
 
 
+@pytest.mark.parametrize("query", [[0, 1, ASKED], [ASKED, 1, 2], [0, ASKED, 2]])
+def test_one_query_is_answered_in_blocks_too(kg: KnowledgeGraph, query: list[int]) -> None:
+    model, asked = models(kg)[1], torch.tensor([query])
+    whole, cut = (AnswerFinder(kg, Wanted(4), block).find(model, asked).ids for block in (None, 2))
+    assert torch.equal(whole, cut)
+    assert (whole >= 0).any()
+
+
 def test_the_own_entity_is_left_out_but_where_the_data_have_such_triples(kg: KnowledgeGraph) -> None:
     """A translation of nothing makes an entity its own best answer."""
     model = TransE(kg.n_entities, kg.n_relations, 4)
