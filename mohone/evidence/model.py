@@ -158,9 +158,8 @@ class EvidenceModel(Wrapped):
             `(batch, k, 1 + n_values)` float32.
         """
         own = torch.empty(candidates.shape)
-        for start in range(
-            0, len(known), _GATHERED
-        ):  # A few queries, so that they score few of each other's.
+        # A few queries at a time, so that they score few of each other's candidates.
+        for start in range(0, len(known), _GATHERED):
             some = slice(start, start + _GATHERED)
             each, place = candidates[some].unique(return_inverse=True)
             own[some] = directed_blocks(self.inner, known[some], relation[some])(each).gather(1, place)

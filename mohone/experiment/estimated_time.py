@@ -184,8 +184,9 @@ class Times:
     def _evidence(self) -> Evidence | None:
         """The infusion, if it is evidence beside the baseline, fitted on validation."""
         chosen = self.plan.infusion
-        is_plain = isinstance(chosen, Evidence) and chosen.first == "none" and chosen.fit_on == "valid"
-        return chosen if is_plain and isinstance(chosen, Evidence) else None
+        if isinstance(chosen, Evidence) and chosen.first == "none" and chosen.fit_on == "valid":
+            return chosen
+        return None
 
     @cached_property
     def _fitted(self) -> tuple[EvidenceModel, float, float]:
