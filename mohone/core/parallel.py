@@ -31,13 +31,19 @@ def in_chunks(
         >>> sorted(done)
         [0, 1, 2, 3, 4]
     """
-    import torch  # What only reads files needs none of it, and it takes seconds.
-
-    n_chunks = max(1, min(threads or torch.get_num_threads(), n // least))
-    if n_chunks == 1:
+    n_chunks = n // least
+    if n_chunks > 1:
+        n_chunks = min(threads or _threads_of_torch(), n_chunks)
+    if n_chunks <= 1:
         loop(0, n)
         return
     bounds = [n * i // n_chunks for i in range(n_chunks + 1)]
     with ThreadPoolExecutor(n_chunks) as pool:
         for done in [pool.submit(loop, *pair) for pair in pairwise(bounds)]:
             done.result()
+
+
+def _threads_of_torch() -> int:
+    import torch  # What reads small files needs none of it, and it takes seconds.
+
+    return torch.get_num_threads()

@@ -11,7 +11,8 @@ from torch import Tensor
 
 from mohone.core.words import counted
 from mohone.data.index import mask_of
-from mohone.data.leaks import Leaks, contains, find_leaks
+from mohone.data.leaks import Leaks, find_leaks
+from mohone.data.links import contains
 from mohone.data.reading import TripleFile
 
 
@@ -143,7 +144,7 @@ def _exchanged(entities: Sequence[str], relations: Sequence[str]) -> list[str]:
             f"there are as many relations ({len(relations):,}) as entities ({len(entities):,}) or more: "
             "is a file written head, tail, relation?"
         )
-    both = sorted(set(entities).intersection(relations))
+    both = sorted(set(relations).intersection(entities))
     if both:
         warnings.append(
             f"{counted(len(both), 'name stands', 'names stand')} for an entity and a relation, "

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mohone.data.scanning import EMPTY, fill_slots, number_all, write_lines
+from mohone.core.parallel import in_chunks
+from mohone.data.scanning import EMPTY, fill_slots, number_all, pack_words, write_lines
 
 Bytes = NDArray[np.uint8]
 Codes = NDArray[np.int32]
@@ -79,11 +80,27 @@ class Names:
     def text(self, codes: NDArray[Any], ending: bytes = b"\n") -> bytes:
         """`(n, k)` numbers as n lines of k names, with tabs between."""
         codes = np.ascontiguousarray(codes, np.int64)
-        sizes = np.diff(self.starts[: len(self) + 1])
-        n_bytes = int(sizes[codes].sum()) + codes.shape[0] * (codes.shape[1] - 1 + len(ending))
-        out = np.empty(n_bytes, np.uint8)
-        write_lines(codes, self.starts, self.bytes, np.frombuffer(ending, np.uint8), out)
+        sizes = (self.starts[codes + 1] - self.starts[codes]).sum(1) + codes.shape[1] - 1 + len(ending)
+        ends, mark = np.append(0, np.cumsum(sizes)), np.frombuffer(ending, np.uint8)
+        out = np.empty(ends[-1], np.uint8)
+
+        def write(start: int, stop: int) -> None:
+            part = out[ends[start] : ends[stop]]
+            write_lines(codes[start:stop], self.starts, self.bytes, mark, part)
+
+        in_chunks(write, len(codes), least=1 << 14)
         return out.tobytes()
+
+    def words(self, codes: NDArray[np.int64], skip: int, ending: bytes = b"") -> NDArray[np.uint64]:
+        """Of each of these names with `ending` eight bytes behind the first `skip`, the first the heaviest.
+
+        Example:
+            >>> Names.of([b"no1", b"no12"]).words(np.array([0, 1]), skip=3).tolist() == [0, ord("2") << 56]
+            True
+        """
+        out, mark = np.empty(len(codes), np.uint64), np.frombuffer(ending, np.uint8)
+        pack_words(codes, self.starts, self.bytes, mark, skip, out)
+        return out
 
     def name(self, code: int) -> str:
         """One name."""

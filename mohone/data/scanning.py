@@ -213,3 +213,18 @@ def write_lines(codes: Array, starts: Array, pool: Array, ending: Array, out: Ar
         for i in range(len(ending)):
             out[place] = ending[i]
             place += 1
+
+
+@njit(cache=True, nogil=True)
+def pack_words(codes: Array, starts: Array, pool: Array, ending: Array, skip: int, out: Array) -> None:
+    """Of each of these names with an ending the eight bytes from `skip` on as one number; 0 behind."""
+    for row in range(len(codes)):
+        word, begin = np.uint64(0), starts[codes[row]]
+        size = starts[codes[row] + 1] - begin
+        for i in range(skip, skip + 8):
+            word <<= np.uint64(8)
+            if i < size:
+                word |= np.uint64(pool[begin + i])
+            elif i < size + len(ending):
+                word |= np.uint64(ending[i - size])
+        out[row] = word

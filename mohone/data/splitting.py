@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 
 from mohone.core.errors import ConfigError, DataError
-from mohone.data.leaks import linked_otherwise, unordered_pairs
+from mohone.data.links import linked_otherwise, unordered_pairs
 from mohone.data.reading import NamedTriple
 from mohone.data.vocabulary import SPLITS, Vocabulary
 
