@@ -17,6 +17,7 @@ from typing import Any
 import torch
 
 from benchmarks.processes import memory_limit
+from mohone.core.compiling import peak_memory
 from mohone.core.progress import want_progress
 from mohone.core.runtime import keep_freed_memory
 
@@ -51,8 +52,7 @@ def measure(spec: dict[str, Any]) -> dict[str, Any]:
 
 def peak_mb() -> float:
     """The most memory that this process held so far."""
-    unit = 1 if sys.platform == "darwin" else 1024  # Bytes there, kilobytes elsewhere.
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
+    return peak_memory() / 1e6
 
 
 def main() -> None:

@@ -13,13 +13,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import time
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from mohone.core.compiling import peak_memory
 from mohone.data import SIDES, KnowledgeGraph, query_keys
 from mohone.data.load_report import LoadReport
 from mohone.data.vocabulary import Vocabulary
@@ -48,7 +48,7 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
     kg = random_graph(arguments.entities, arguments.relations, arguments.train, arguments.triples)
     torch.manual_seed(0)
     model = ComplEx(kg.n_entities, kg.n_relations, arguments.dim, init_std=1.0).requires_grad_(False)
-    before = peak_gigabytes()
+    before = peak_memory() / 2**30
     start = time.perf_counter()
     prediction = LinkPrediction(kg, "test", tuple(arguments.settings.split(",")))
     built = time.perf_counter()
@@ -65,7 +65,7 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
         "distinct_queries": n_scored,
         "gflop_per_second": 4e-9 * n_scored * kg.n_entities * arguments.dim / (end - built),
         "gigabytes_before": before,
-        "gigabytes_peak": peak_gigabytes(),
+        "gigabytes_peak": peak_memory() / 2**30,
         "load": [round(each, 1) for each in os.getloadavg()],
         "mrr": {setting: float(each.mean.reciprocal().mean()) for setting, each in ranks.items()},
     }
@@ -90,11 +90,6 @@ def random_graph(n_entities: int, n_relations: int, n_train: int, n_test: int) -
     nothing: Any = None
     report: LoadReport = nothing  # Nobody asks for one.
     return KnowledgeGraph("random", entities, relations, train, valid, test, "", report)
-
-
-def peak_gigabytes() -> float:
-    """Of the whole process, since it began."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 
 
 if __name__ == "__main__":

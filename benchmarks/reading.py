@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import time
@@ -20,6 +19,7 @@ from benchmarks.planted import write_graph
 
 def read(folder: str, store: str) -> None:
     """Load the data set and print seconds and the most memory held, as JSON."""
+    from mohone.core.compiling import peak_memory
     from mohone.data import FolderDataset
 
     start, cpu = time.perf_counter(), time.process_time()
@@ -27,7 +27,7 @@ def read(folder: str, store: str) -> None:
     figures = {
         "seconds": round(time.perf_counter() - start, 1),
         "cpu_seconds": round(time.process_time() - cpu, 1),
-        "peak_gb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6, 2),
+        "peak_gb": round(peak_memory() / 1e9, 2),
         "graph": repr([kg.n_entities, kg.n_relations, len(kg.train)]),
     }
     print(json.dumps(figures))

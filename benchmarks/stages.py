@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -23,6 +22,7 @@ import numpy as np
 
 from benchmarks.processes import usable_cores
 from benchmarks.text import Record
+from mohone.core.compiling import peak_memory
 from mohone.core.files import write_json
 
 Work = Callable[[], Record]
@@ -208,7 +208,7 @@ def measured(stage: str, folder: Path, out: Path) -> Record:
         "stage": stage,
         "seconds": time.perf_counter() - start,
         "cpu_seconds": time.process_time() - cpu,
-        "peak_gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9,
+        "peak_gb": peak_memory() / 1e9,
     }
 
 

@@ -73,7 +73,10 @@ def test_result_has_what_the_report_needs(sweep: tuple[Path, subprocess.Complete
     assert {"neighbors", "beta", "alpha", "valid_mrr_baseline", "valid_mrr_infused"} <= set(
         result["selection"]
     )
-    assert set(result["seconds"]) == {"netemb", "baseline", "infusion", "evaluation"}
+    for cost in ("seconds", "cpu_seconds", "peak_gb"):
+        assert set(result[cost]) == {"netemb", "baseline", "infusion", "evaluation"}
+        assert all(value > 0 for value in result[cost].values())
+    assert list(result["peak_gb"].values()) == sorted(result["peak_gb"].values())  # Of the process so far.
     assert result["versions"]["torch"]
 
 

@@ -11,15 +11,30 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+COSTS = ("seconds", "cpu_seconds", "peak_gb")
 _VARIABLE = "NUMBA_CACHE_DIR"
 
 
 @dataclass
 class Watch:
-    """Seconds of work, and beside them those in which its loops were compiled."""
+    """What work cost.
+
+    Attributes:
+        seconds: by the clock, without those of compiling.
+        compiling: seconds in which its loops were compiled.
+        cpu_seconds: of all threads of this process, without those of compiling.
+        peak_gb: the most memory that the process has held until the end of the work.
+    """
 
     seconds: float = 0.0
     compiling: float = 0.0
+    cpu_seconds: float = 0.0
+    peak_gb: float = 0.0
+
+    @property
+    def costs(self) -> dict[str, float]:
+        """All that a result says of it."""
+        return {name: getattr(self, name) for name in COSTS}
 
 
 @contextlib.contextmanager
@@ -49,11 +64,23 @@ def watched(name: str) -> Iterator[Watch]:
             self.said = True
             super().on_start(event)
 
-    watch, start = Watch(), time.perf_counter()
+    watch, start, worked = Watch(), time.perf_counter(), time.process_time()
     with event.install_listener("numba:compile", Listener()) as listener:
         yield watch
     watch.compiling = listener.duration if listener.done else 0.0
     watch.seconds = time.perf_counter() - start - watch.compiling
+    watch.cpu_seconds = max(0.0, time.process_time() - worked - watch.compiling)
+    watch.peak_gb = peak_memory() / 1e9
+
+
+def peak_memory() -> int:
+    """The most bytes that this process has held; 0 where the system does not say."""
+    try:
+        import resource
+    except ImportError:  # Not a Unix.
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
 
 
 def find_cache() -> None:

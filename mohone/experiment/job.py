@@ -10,6 +10,7 @@ from omegaconf import OmegaConf
 
 from mohone.configuration import recipes
 from mohone.configuration.by_size import Size, in_words
+from mohone.core.compiling import COSTS
 from mohone.core.config import CHOICES, Plain
 from mohone.core.files import write_json, write_text
 from mohone.core.runtime import prepare_process
@@ -112,13 +113,15 @@ def _run(job: TrainedJob, folder: Path, figures: Figures | None) -> Plain:
     runner = job.runner
     trained = {name: runner.run(stage) for name, stage in runner.stages.items()}
     figures = figures or job.figures
-    seconds = {name: each.seconds for name, each in trained.items()} | {"evaluation": figures.seconds}
+    notes: dict[str, Plain] = {name: each.notes for name, each in trained.items()}
+    notes["evaluation"] = figures.watch.costs
     write_ranks(folder, figures.ranks)
     _warn_of_ties(figures.report)
 
     config = runner.plan.config
     result = {**describe_job(config, "ok"), **_describe_run(runner, trained), **figures.report}
-    return result | {"seconds": seconds, "versions": versions(), "config": config}
+    costs = {cost: {name: each.get(cost) for name, each in notes.items()} for cost in COSTS}
+    return result | {**costs, "versions": versions(), "config": config}
 
 
 def _recipe(config: Plain) -> tuple[str, list[str]]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from torch import Tensor
 
-from mohone.core.compiling import watched
+from mohone.core.compiling import Watch, watched
 from mohone.core.config import Plain
 from mohone.data import KnowledgeGraph
 from mohone.evaluation.link_prediction import LinkPrediction
@@ -22,11 +22,11 @@ from mohone.kge import KGEModel
 
 
 class Figures(NamedTuple):
-    """Ranks of the test triples by model and setting, the report on them, and the seconds it all took."""
+    """Ranks of the test triples by model and setting, the report on them, and what it all cost."""
 
     ranks: dict[str, dict[str, Ranks]]
     report: Plain
-    seconds: float
+    watch: Watch
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class TrainedJob:
 def _figures(kg: KnowledgeGraph, models: dict[str, KGEModel], parts: dict[str, KGEModel]) -> Figures:
     with watched("evaluation") as watch:
         ranks, report_of = _ranks_and_report(kg, models, parts)
-    return Figures(ranks, report_of, watch.seconds)
+    return Figures(ranks, report_of, watch)
 
 
 def _ranks_and_report(

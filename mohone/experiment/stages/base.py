@@ -39,11 +39,6 @@ class Trained:
     reused: bool
 
     @property
-    def seconds(self) -> float:
-        """How long it took when it was trained."""
-        return float(self.notes["seconds"])
-
-    @property
     def curves(self) -> dict[str, Curve]:
         """What it noted of its training step by step, under the names that loggers know."""
         history = self.notes.get("retraining", self.notes).get("history", [])

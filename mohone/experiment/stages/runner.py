@@ -120,11 +120,14 @@ class Runner:
             with watched(name) as watch:
                 pl.seed_everything(self.plan.seed, verbose=False)
                 notes = stage.train(folder, self)
-            seconds = watch.seconds + notes.pop("seconds_before", 0.0)
+            costs: dict[str, float | None] = {**watch.costs}
+            if before := notes.pop("seconds_before", 0.0):
+                costs["seconds"] = watch.seconds + before
+                costs["cpu_seconds"] = None  # What came before is not known.
             beside = {"seconds_compiling": watch.compiling} if watch.compiling else {}
-            write_json(folder / NOTES, {**notes, "config": stage.config, "seconds": seconds, **beside})
+            write_json(folder / NOTES, {**notes, "config": stage.config, **costs, **beside})
             compiled = f", beside {watch.compiling:.1f} s of compiling" if watch.compiling else ""
-            log.info("%s: done in %.1f s%s", name, seconds, compiled)
+            log.info("%s: done in %.1f s%s", name, costs["seconds"], compiled)
 
         whole = (lambda place: stage.fault(place) is None) if fault else Path.is_dir
         folder, reused = self.plan.store.get(name, key, timed, whole)
