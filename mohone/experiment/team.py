@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 
 from mohone.core.errors import ConfigError
+from mohone.core.peers import peers_live
 
 _END, _TRAIN = 0, 1
 _PATIENCE = timedelta(days=7)  # The first may learn a network embedding, or evaluate, for hours.
@@ -69,8 +70,9 @@ def call_members() -> None:
 def help_first(train: Callable[[], None]) -> None:
     """In the others: train as often as the first calls, until it is done."""
     _meet()
-    while _say() == _TRAIN:
-        train()
+    with peers_live():
+        while _say() == _TRAIN:
+            train()
     _part()
 
 

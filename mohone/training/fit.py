@@ -10,9 +10,9 @@ from typing import Any
 
 import pytorch_lightning as pl
 from pytorch_lightning.callbacks import Callback
-from torch.multiprocessing.spawn import ProcessExitedException, ProcessRaisedException
 
 from mohone.core.errors import TrainingError
+from mohone.core.peers import peers_live
 from mohone.training.callbacks import BestWeights, EpochLines, EpochSeed
 from mohone.training.data_module import TripleDataModule
 from mohone.training.module import KGEModule
@@ -108,15 +108,5 @@ def _how_it_ended(n_epochs: int, settings: Fit) -> str:
 
 def _fit(trainer: pl.Trainer, module: KGEModule, data: TripleDataModule, start: Path | None) -> None:
     """Fit; what another process says in a sentence is said in that sentence."""
-    try:
+    with peers_live():
         trainer.fit(module, datamodule=data, ckpt_path=start, weights_only=True)
-    except ProcessRaisedException as error:
-        kind, _, sentence = str(error).strip().split("\n")[-1].partition(": ")
-        if kind.endswith(f".{TrainingError.__name__}"):
-            raise TrainingError(sentence) from None
-        raise
-    except ProcessExitedException as error:
-        raise TrainingError(
-            f"All processes of a training must live to its end, but one died ({error}): the same command "
-            "goes on from the last state that was kept."
-        ) from None

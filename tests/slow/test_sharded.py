@@ -30,8 +30,8 @@ ONE = {"_target_": LIGHTNING, "accelerator": "cpu", "devices": 1}
 class Witness(pl.Callback):
     """Writes how many rows each process held; ends one process after an epoch, if told so."""
 
-    def __init__(self, folder: Path, dies_in: int | None = None) -> None:
-        self.folder, self.dies_in = folder, dies_in
+    def __init__(self, folder: Path | str, dies_in: int | None = None) -> None:
+        self.folder, self.dies_in = Path(folder), dies_in
 
     def on_train_epoch_start(self, trainer: pl.Trainer, pl_module: Any) -> None:
         rows = len(pl_module.model.entity)

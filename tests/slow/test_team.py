@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import socket
 import subprocess
 import sys
@@ -36,14 +38,20 @@ def free_port() -> int:
 
 def on_two_machines(folder: Path, *arguments: str) -> list[str]:
     """What the two say, one after the other."""
+    said = started_on_two(folder, *arguments)
+    assert "FAILED" not in "".join(said), said
+    return said
+
+
+def started_on_two(folder: Path, *arguments: str) -> list[str]:
+    """The same, however they end."""
     address = [f"--rdzv-endpoint=127.0.0.1:{free_port()}", "--rdzv-backend=c10d", "--rdzv-id=1"]
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--nnodes=2", "--nproc-per-node=1", *address]
     command = [*torchrun, "-m", "mohone.run", *JOB, *TWO, *arguments]
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-    both = [subprocess.Popen(command, cwd=folder, **pipes) for _ in range(2)]
-    said = [each.communicate(timeout=300)[0] for each in both]
-    assert "FAILED" not in "".join(said), said
-    return said
+    place = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    both = [subprocess.Popen(command, cwd=folder, env=place, **pipes) for _ in range(2)]
+    return [each.communicate(timeout=300)[0] for each in both]
 
 
 def test_two_machines_train_as_one_process(tmp_path: Path) -> None:
@@ -55,6 +63,17 @@ def test_two_machines_train_as_one_process(tmp_path: Path) -> None:
     assert results[1]["stages"]["baseline"]["key"] != results[0]["stages"]["baseline"]["key"]
     assert sum("link prediction on the test triples" in each for each in said) == 1  # The first speaks.
     assert sorted(path.name for path in tmp_path.iterdir()) == ["one", "outputs", "two"]
+
+
+def test_a_machine_that_dies_ends_the_job_in_a_sentence(tmp_path: Path) -> None:
+    dies = f"{{_target_: tests.slow.test_sharded.Witness, folder: {tmp_path}, dies_in: 1}}"
+    said = started_on_two(tmp_path, f"callbacks=[{dies}]", "hydra.run.dir=job")
+    sentence = (
+        r"^All processes of a training .* one died \(.* by peer.*\): the same command goes on .*kept\.$"
+    )
+    found = re.findall(sentence, "\n".join(said), re.MULTILINE)
+    assert len(set(found)) == 1, said
+    assert read_json(tmp_path / "job/result.json")["status"] == "failed"
 
 
 def test_there_must_be_as_many_processes_as_the_trainer_wants(
