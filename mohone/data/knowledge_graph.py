@@ -195,7 +195,7 @@ def build_knowledge_graph(
     )
     # int64: others reckon with products of ids, which 32 bits would not hold.
     encoded = {split: torch.from_numpy(each) for split, each in triples_of.items()}
-    report = report_loading(name, files, encoded, entities.names, relations.names)
+    report = report_loading(name, files, encoded, len(entities), relations.names, order.both)
     kg = KnowledgeGraph(
         name=name,
         entities=entities,

@@ -84,34 +84,38 @@ def report_loading(
     name: str,
     files: Mapping[str, TripleFile],
     encoded: Mapping[str, Tensor],
-    entities: Sequence[str],
+    n_entities: int,
     relations: Sequence[str],
+    both: Sequence[str],
 ) -> LoadReport:
     """Count what the files held.
 
     Args:
         encoded: for each split, `(n, 3)` unique id triples, sorted.
+        relations: their names.
+        both: names of an entity and a relation.
     """
     train = encoded["train"]
-    codes = {split: _codes(triples, len(entities), len(relations)) for split, triples in encoded.items()}
-    seen_entities = mask_of(train[:, [0, 2]], len(entities))
+    codes = {split: _codes(triples, n_entities, len(relations)) for split, triples in encoded.items()}
+    seen_entities = mask_of(train[:, [0, 2]], n_entities)
     seen_relations = mask_of(train[:, 1], len(relations))
     counts: dict[str, SplitCounts] = {}
     for split, triples in encoded.items():
-        ends = triples[:, [0, 2]]
-        new_ends, new_relation = ~seen_entities[ends], ~seen_relations[triples[:, 1]]
+        told = triples[:0] if split == "train" else triples  # What train has, it has seen.
+        ends = told[:, [0, 2]]
+        new_ends, new_relation = ~seen_entities[ends], ~seen_relations[told[:, 1]]
         counts[split] = SplitCounts(
             lines=len(files[split].triples),
             unique=len(triples),
             blank=files[split].n_blank,
             repeats={earlier: int(contains(codes[earlier], codes[split]).sum()) for earlier in counts},
             unseen_entities=len(ends[new_ends].unique()),
-            unseen_relations=len(triples[new_relation, 1].unique()),
+            unseen_relations=len(told[new_relation, 1].unique()),
             unseen_triples=int((new_ends.any(1) | new_relation).sum()),
         )
-    leaks = find_leaks(train, encoded["valid"], encoded["test"], len(entities), relations)
-    warnings = [*_exchanged(entities, relations), *_repeated(counts), *leaks.warnings()]
-    return LoadReport(name, len(entities), len(relations), counts, leaks, warnings)
+    leaks = find_leaks(train, encoded["valid"], encoded["test"], n_entities, relations)
+    warnings = [*_exchanged(n_entities, len(relations), both), *_repeated(counts), *leaks.warnings()]
+    return LoadReport(name, n_entities, len(relations), counts, leaks, warnings)
 
 
 def _codes(triples: Tensor, n_entities: int, n_relations: int) -> np.ndarray:
@@ -137,14 +141,13 @@ def _repeated(counts: Mapping[str, SplitCounts]) -> list[str]:
     ]
 
 
-def _exchanged(entities: Sequence[str], relations: Sequence[str]) -> list[str]:
+def _exchanged(n_entities: int, n_relations: int, both: Sequence[str]) -> list[str]:
     warnings = []
-    if len(relations) >= len(entities):
+    if n_relations >= n_entities:
         warnings.append(
-            f"there are as many relations ({len(relations):,}) as entities ({len(entities):,}) or more: "
+            f"there are as many relations ({n_relations:,}) as entities ({n_entities:,}) or more: "
             "is a file written head, tail, relation?"
         )
-    both = sorted(set(relations).intersection(entities))
     if both:
         warnings.append(
             f"{counted(len(both), 'name stands', 'names stand')} for an entity and a relation, "

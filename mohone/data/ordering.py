@@ -45,6 +45,13 @@ class Order:
             names, entities, relations, _inverse(entities, len(names)), _inverse(relations, len(names))
         )
 
+    @property
+    def both(self) -> list[str]:
+        """The names of an entity and a relation, in order."""
+        places = self.entity_ids[self.relations]  # 0 also of what is no entity.
+        same = self.entities[places] == self.relations
+        return [self.names.name(code) for code in self.relations[same].tolist()]
+
     def encode(self, codes: Codes) -> Ids:
         """The unique triples of ids, sorted: `(n, 3)`.
 
