@@ -26,7 +26,7 @@ from mohone.kge import (
     TransH,
     TransR,
 )
-from mohone.kge.base import make_gradients_dense
+from mohone.kge.tables import make_gradients_dense
 from mohone.training import NegativeSampling, Objective, OneVsAll, Training
 from mohone.training.objective import Batches, Share
 from mohone.training.queries import QueryBatch

@@ -46,7 +46,7 @@ def train(folder: Path, out: Path) -> Work:  # noqa: ARG001
     from mohone.configuration.compose import to_plain
     from mohone.configuration.recipes import CONF, register_resolvers
     from mohone.core.config import build
-    from mohone.kge.base import make_gradients_dense
+    from mohone.kge.tables import make_gradients_dense
     from mohone.training.objective import Share
 
     register_resolvers()

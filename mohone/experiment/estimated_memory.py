@@ -18,7 +18,7 @@ from mohone.evaluation.chunks import block_elements
 from mohone.experiment.plan import Plan
 from mohone.experiment.stages.runner import Runner
 from mohone.infusion.retrofitting import Retraining
-from mohone.kge.base import LARGE
+from mohone.kge.tables import LARGE
 from mohone.training import NegativeSampling
 
 _NUMBER = 4  # Bytes of one, and of an id.

@@ -6,15 +6,12 @@ Nothing is kept of what is measured. Trainings may stop early, so that theirs is
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import cached_property, partial
 from typing import Any
 
 import pytorch_lightning as pl
 import torch
-from torch import Tensor
-from torch.utils.data import DataLoader, IterableDataset
 
 from mohone.core.compiling import watched
 from mohone.evaluation.link_prediction import LinkPrediction
@@ -22,32 +19,18 @@ from mohone.evaluation.unlinked import reported_settings
 from mohone.evidence.fit import fit_weights, learn_experts
 from mohone.evidence.model import EvidenceModel
 from mohone.evidence.neighbors import random_neighbors, weigh
+from mohone.experiment.estimated_network_time import time_of_network
 from mohone.experiment.stages.runner import Runner
-from mohone.experiment.stopwatch import Stopwatch, seconds_of
+from mohone.experiment.stopwatch import Stopwatch, Time, seconds_of
 from mohone.infusion.evidence import Evidence
 from mohone.infusion.retrofitting import Retraining, Retrofit
 from mohone.kge import KGEModel
-from mohone.netemb import StructuralRole
-from mohone.netemb.exact import ExactObjective, NodeBatches
-from mohone.netemb.pairs import PairBatches
-from mohone.netemb.sampled import SampledObjective
-from mohone.netemb.shnb import SharedNeighborhood
 from mohone.training.data_module import TripleDataModule
 from mohone.training.module import KGEModule
 
 _STEPS = 20  # Measured, at most.
-_BLOCKS = 8  # Blocks of a neighbourhood's rows that are measured.
-_BLOCK = 64  # Rows of a neighbourhood that are computed at once.
 _FITTED = 256  # Validation triples that weights of evidence are fitted on.
 _RANKED_SECONDS = 0.3  # Ranking so long tells how long a triple takes.
-
-
-@dataclass(frozen=True)
-class Time:
-    """How long a stage takes: seconds (None: nobody has measured it), and what they were reckoned from."""
-
-    seconds: float | None
-    source: str
 
 
 class Times:
@@ -96,7 +79,7 @@ class Times:
     def of(self, stage: str) -> Time:
         """How long a stage takes (`netemb`, `baseline`, `infusion` or `evaluation`)."""
         made: dict[str, Callable[[], Time]] = {
-            "netemb": self._network,
+            "netemb": partial(time_of_network, self.runner, self._trainer),
             "baseline": self._baseline,
             "infusion": self._infusion,
             "evaluation": self._evaluation,
@@ -112,51 +95,6 @@ class Times:
         seconds = fit.max_epochs * (layout + n_steps * step) + n_validations * self.validation
         source = f"{1000 * step:.3g} ms a step x {n_steps:,} x {fit.max_epochs} epochs"
         return Time(seconds, f"{source} + {n_validations} validations of {self.validation:.2g} s")
-
-    def _network(self) -> Time:
-        """The neighbourhoods' rows or draws, and the steps by which vectors are learned."""
-        embedding = self.plan.embedding
-        assert embedding is not None
-        learner, network = embedding.learner, self.runner.network.network
-        n, generator = network.n_nodes, torch.Generator().manual_seed(self.plan.seed)
-        neighborhood, factor = embedding.neighborhood, 1.0
-        if isinstance(neighborhood, StructuralRole):  # All at once or not at all; the heat takes half of it.
-            neighborhood, factor = SharedNeighborhood(neighborhood.scales, neighborhood.laplacian), 2.0
-        neighborhood.fit(network, self.plan.seed)
-        exact = learner.objective_for(n) == "exact"
-        drawn = (learner.sampled_batch_size, learner.n_draws, learner.n_negatives, generator)
-        batches: NodeBatches | PairBatches = (
-            NodeBatches(network, learner.batch_size, generator)
-            if exact
-            else PairBatches(neighborhood, network, *drawn)
-        )
-        if not len(batches):
-            return Time(0.0, "no edge")
-        n_steps = max(learner.min_epochs * len(batches), learner.steps_for(n))
-        if not exact:
-            step = self._network_step(SampledObjective(n, learner.dim, learner.sampled_lr), batches, n_steps)
-            return Time(n_steps * step, f"{1000 * step:.3g} ms a step x {n_steps:,}")
-        blocks = torch.arange(n).split(_BLOCK)[:_BLOCKS]
-        neighborhood.weights(blocks[0])
-        rows = factor * seconds_of(lambda: [neighborhood.weights(block) for block in blocks])
-        rows *= n / sum(map(len, blocks))
-        some: Any = _SomeRows(n)
-        step = self._network_step(ExactObjective(some, n, learner.dim, learner.lr), batches, n_steps)
-        told = f"{rows:.2g} s of rows + {1000 * step:.3g} ms a step x {n_steps:,}"
-        return Time(rows + n_steps * step, told)
-
-    def _network_step(
-        self, module: ExactObjective | SampledObjective, batches: NodeBatches | PairBatches, n_steps: int
-    ) -> float:
-        """Seconds of a usual step; see `mohone.netemb.learn`."""
-        module.n_steps, watch = n_steps, Stopwatch()
-        place = {} if isinstance(module, ExactObjective) else {"accelerator": "cpu", "precision": "32-true"}
-        n_threads = torch.get_num_threads()
-        try:
-            self._trainer(watch, **place).fit(module, DataLoader(_Endless(batches), batch_size=None))
-        finally:
-            torch.set_num_threads(n_threads)
-        return watch.step
 
     def _trainer(self, watch: Stopwatch, **place: Any) -> pl.Trainer:
         """For some steps, of which nothing is kept."""
@@ -225,31 +163,6 @@ class Times:
             infused = self._per_triple("test", settings, self._fitted[0])
             told, seconds = f"{told} + {1000 * infused:.2g} ms x {n:,}", seconds + infused * n
         return Time(seconds, told.replace(" x 1 models", ""))
-
-
-class _SomeRows:
-    """Rows of no neighbourhood, as quickly looked up as those of one."""
-
-    def __init__(self, n_nodes: int) -> None:
-        self._matrix = torch.full((min(n_nodes, 1024), n_nodes), 1 / n_nodes)
-
-    def to(self, device: torch.device) -> None:
-        """Move the rows to a device."""
-        self._matrix = self._matrix.to(device)
-
-    def __getitem__(self, nodes: Tensor) -> Tensor:
-        return self._matrix[nodes % len(self._matrix)]
-
-
-class _Endless(IterableDataset[Any]):
-    """Batches without an end."""
-
-    def __init__(self, batches: NodeBatches | PairBatches) -> None:
-        self._batches = batches
-
-    def __iter__(self) -> Iterator[Any]:
-        while True:
-            yield from self._batches
 
 
 def _number(values: Any) -> int:

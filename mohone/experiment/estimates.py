@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from mohone.core.machine import GB, busy, held_memory, memory_left
 from mohone.experiment.estimated_memory import Held, held, too_large
-from mohone.experiment.estimated_time import Time, Times
+from mohone.experiment.estimated_time import Times
 from mohone.experiment.stages.runner import Runner
+from mohone.experiment.stopwatch import Time
 from mohone.reporting.markdown import table
 
 _HEADER = ("stage", "numbers", "GB at its peak", "of which", "seconds", "reckoned from")

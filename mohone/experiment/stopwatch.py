@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import pytorch_lightning as pl
@@ -13,6 +14,14 @@ from pytorch_lightning.callbacks import Callback
 
 _WARM = 3  # Steps that are not counted.
 _SECONDS = 15.0  # After which no further step is measured.
+
+
+@dataclass(frozen=True)
+class Time:
+    """How long a stage takes: seconds (None: nobody has measured it), and what they were reckoned from."""
+
+    seconds: float | None
+    source: str
 
 
 class Stopwatch(Callback):

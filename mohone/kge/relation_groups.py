@@ -9,7 +9,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from mohone.kge.base import lookup
+from mohone.kge.tables import lookup
 
 _LEAST_ROWS = 4  # Of a block: fewer would copy more matrices than they save products with zeros.
 

@@ -10,7 +10,8 @@ from torch import Tensor
 
 from mohone.core.blocks import row_blocks
 from mohone.core.errors import require_bool, require_float
-from mohone.kge.base import KGEModel, Query, normal_table, touched_rows
+from mohone.kge.base import KGEModel, Query, normal_table
+from mohone.kge.tables import touched_rows
 
 _LEAST_SQUARE = 1e-6  # Smaller ones are rounding; a root of at least 1e-3 has a gradient that is no noise.
 

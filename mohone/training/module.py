@@ -16,7 +16,8 @@ from torch import Tensor
 from mohone.core.errors import ConfigError, TrainingError
 from mohone.core.files import replacing
 from mohone.evaluation.link_prediction import LinkPrediction
-from mohone.kge.base import KGEModel, is_large, make_gradients_dense
+from mohone.kge.base import KGEModel
+from mohone.kge.tables import is_large, make_gradients_dense
 from mohone.training.network_loss import NetworkLoss
 from mohone.training.settings import Training
 

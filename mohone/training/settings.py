@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from mohone.core.errors import ConfigError, require_bool, require_float, require_int
-from mohone.kge.base import is_large
+from mohone.kge.tables import is_large
 from mohone.training.objective import Objective
 from mohone.training.schedules import linear_decay
 

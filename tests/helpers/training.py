@@ -18,6 +18,7 @@ from mohone.training import Fit, NegativeSampling, Objective, Training
 from mohone.training.data_module import TripleDataModule
 from mohone.training.fit import fit
 from mohone.training.module import KGEModule
+from mohone.training.objective import Batches, Share
 from mohone.training.schedules import linear_decay
 
 OBJECTIVE = NegativeSampling(64, inverse_temperature=4.0)
@@ -84,3 +85,11 @@ def new_transe(kg: KnowledgeGraph) -> TransE:
 
 def callback(nearest: torch.Tensor, thaw_epoch: int | None = None) -> RetrofitCallback:
     return RetrofitCallback(nearest[:, :4], Pull(0.5), thaw_epoch)
+
+
+def epoch(
+    objective: Objective, kg: KnowledgeGraph, batch_size: int, rank: int = 0, world: int = 1
+) -> Batches:
+    """The batches of an epoch, in the order of seed 0."""
+    generator = torch.Generator().manual_seed(0)
+    return objective.examples(kg).epoch(batch_size, generator, Share(rank=rank, world=world))

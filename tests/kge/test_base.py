@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from mohone.kge import KGEModel, TransE, TransR
-from mohone.kge.base import make_gradients_dense
 from mohone.kge.query_side import QuerySide
+from mohone.kge.tables import make_gradients_dense
 
 HEAD, RELATION, TAIL = torch.tensor([3, 90, 3]), torch.tensor([1, 0, 49]), torch.tensor([7, 3, 90])
 

@@ -240,7 +240,7 @@ def test_sparse_gradients_train_the_same_model(
     densify = KGEModule.on_before_optimizer_step
     monkeypatch.setattr(KGEModule, "on_before_optimizer_step", noted)
     for rarely in (1, 10**9):  # Sparse wherever rows are fewer than the table's; never.
-        monkeypatch.setattr("mohone.kge.base._FEW", rarely)
+        monkeypatch.setattr("mohone.kge.tables._FEW", rarely)
         torch.manual_seed(3)
         net = model(umls.n_entities, umls.n_relations, 8)
         train(few, net, objective, chosen)

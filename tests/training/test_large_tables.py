@@ -12,7 +12,7 @@ import pytorch_lightning as pl
 import torch
 
 from mohone.data import KnowledgeGraph
-from mohone.kge import ComplEx, KGEModel, TransE, base
+from mohone.kge import ComplEx, KGEModel, TransE, tables
 from mohone.training import NegativeSampling, OneVsAll, Training, resume
 from mohone.training import settings as settings_module
 from tests.helpers.graphs import kg_of
@@ -52,7 +52,7 @@ def many() -> KnowledgeGraph:
 @pytest.fixture
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """All tables are large, but those of relations are not looked up sparsely."""
-    monkeypatch.setattr(base, "LARGE", 100)
+    monkeypatch.setattr(tables, "LARGE", 100)
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES, ids=["sampled", "one_vs_all"])
@@ -62,7 +62,7 @@ def test_steps_by_row_are_steps_of_the_table(
 ) -> None:
     dense, rows, seen = new(many), new(many), Gradients()
     wanted = train(many, dense, objective, chosen(optimizer=optimizer))
-    monkeypatch.setattr(base, "LARGE", 100)
+    monkeypatch.setattr(tables, "LARGE", 100)
     found = train(many, rows, objective, chosen(optimizer=optimizer), callbacks=(seen,))
     assert seen.sparse == {True}
     for one, other in zip(wanted["history"], found["history"], strict=True):

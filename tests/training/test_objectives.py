@@ -1,3 +1,5 @@
+"""Objectives beside loops over triples, and the batches that they are asked for."""
+
 from collections import Counter
 
 import pytest
@@ -6,25 +8,11 @@ import torch
 from mohone.core.errors import ConfigError
 from mohone.data import KnowledgeGraph
 from mohone.kge import (
-    RESCAL,
-    Analogy,
     ComplEx,
-    KGEModel,
-    TransD,
-    TransE,
 )
 from mohone.training import KvsAll, NegativeSampling, Objective, OneVsAll
-from mohone.training.objective import Batches, Share, shuffled
-
-
-def generator() -> torch.Generator:
-    return torch.Generator().manual_seed(0)
-
-
-def epoch(
-    objective: Objective, kg: KnowledgeGraph, batch_size: int, rank: int = 0, world: int = 1
-) -> Batches:
-    return objective.examples(kg).epoch(batch_size, generator(), Share(rank=rank, world=world))
+from mohone.training.objective import shuffled
+from tests.helpers.training import epoch
 
 
 @pytest.mark.parametrize("batch_size", [1, 5, 100, 10_000])
@@ -113,31 +101,6 @@ def test_one_vs_some_is_the_softmax_over_the_answers_and_the_drawn(
             assert float(objective.loss(model, batch)) == pytest.approx(float(whole), rel=1e-5)
 
 
-def test_negative_sampling_by_a_loop(base: KnowledgeGraph) -> None:
-    torch.manual_seed(0)
-    model = TransE(4, 2, 3)
-    objective = NegativeSampling(n_negatives=5, inverse_temperature=2.0, l2=0.3)
-    batch = next(iter(epoch(objective, base, 4)))
-    total = 0.0
-    for side in (2, 0):
-        answers = batch.tails[:, side]
-        for i, triple in enumerate(batch.tails.tolist()):
-            scores, gold = [], torch.zeros(())
-            for j, candidate in enumerate([*answers.tolist(), *batch.negatives.tolist()]):
-                if candidate == triple[side] and j != i:
-                    continue
-                asked = list(triple)
-                asked[side] = candidate
-                scores.append(2.0 * model.score_triples(*torch.tensor(asked)[:, None])[0])
-                gold = scores[-1] if j == i else gold
-            total += float(torch.logsumexp(torch.stack(scores), 0) - gold)
-            h, r, t = triple
-            total += 0.3 * float(
-                sum(v.square().sum() for v in (model.entity[h], model.relation[r], model.entity[t]))
-            )
-    assert float(objective.loss(model, batch)) == pytest.approx(total / 8, rel=1e-4)
-
-
 def test_k_vs_all_by_a_loop(base: KnowledgeGraph) -> None:
     torch.manual_seed(0)
     model = ComplEx(4, 2, 3, init_std=1.0)
@@ -157,42 +120,6 @@ def test_k_vs_all_by_a_loop(base: KnowledgeGraph) -> None:
     )
     assert found == pytest.approx(total, rel=1e-5)
     assert n == len(objective.examples(base))
-
-
-def test_dura_by_hand(base: KnowledgeGraph) -> None:
-    model = ComplEx(4, 2, 3, init_std=1.0)
-    batch = next(iter(epoch(OneVsAll(), base, 100)))
-    extra = 0.0
-    for h, r, t in base.train.tolist():
-        one = torch.tensor([[h], [r], [t]])
-        queries = model.tail_query(one[0], one[1]).vectors, model.head_query(one[1], one[2]).vectors
-        extra += float(sum(q.square().sum() for q in queries))
-        extra += float(model.entity[h].square().sum() + model.entity[t].square().sum())
-    found = OneVsAll(dura=0.1).loss(model, batch) - OneVsAll().loss(model, batch)
-    assert float(found) == pytest.approx(0.1 * extra / batch.mean_answers, rel=1e-4)
-
-
-@pytest.mark.parametrize("cls", [ComplEx, RESCAL])
-def test_dura_of_both_ends_by_hand(base: KnowledgeGraph, cls: type[KGEModel]) -> None:
-    torch.manual_seed(0)
-    model = cls(4, 2, 3, reciprocal=True)
-    for table in model.parameters():
-        table.data.normal_()
-    extra = 0.0
-    for h, r, t in base.train.tolist():
-        for known, row, answer in ((h, r, t), (t, r + 2, h)):
-            one = [torch.tensor([i]) for i in (known, row, answer)]
-            asked, back = model.tail_query(*one[:2]), model.plain_head_query(*one[1:])
-            extra += float(asked.vectors.square().sum() + back.vectors.square().sum())
-            extra += float(model.entity[known].square().sum() + model.entity[answer].square().sum())
-    for objective in (OneVsAll, NegativeSampling):
-        found = 0.0
-        torch.manual_seed(0)
-        for batch in epoch(objective(), base, 4):
-            scale = batch.mean_answers if objective is OneVsAll else batch.n_examples
-            both = objective(dura=0.1, dura_ends="both").loss(model, batch)
-            found += scale * float(both - objective().loss(model, batch))
-        assert found == pytest.approx(0.1 * extra, rel=1e-3)
 
 
 def test_without_inverses_the_two_directions_are_each_others_ends(base: KnowledgeGraph) -> None:
@@ -255,49 +182,6 @@ def test_two_processes_share_the_triples(umls: KnowledgeGraph) -> None:
     assert Counter(drawn) == Counter(map(tuple, umls.train.tolist()))
 
 
-@pytest.mark.parametrize("corruption", ["uniform", "bernoulli"])
-def test_one_side_of_each_triple_is_replaced(umls: KnowledgeGraph, corruption: str) -> None:
-    drawn = list(epoch(NegativeSampling(n_negatives=3, corruption=corruption), umls, 101))
-    heads = Counter(tuple(t) for batch in drawn for t in batch.heads.tolist())
-    tails = Counter(tuple(t) for batch in drawn for t in batch.tails.tolist())
-    assert heads + tails == Counter(map(tuple, umls.train.tolist()))
-    share = []
-    for r in range(umls.n_relations):
-        of = [(h, t) for h, q, t in umls.train.tolist() if q == r]
-        tph, hpt = len(of) / max(1, len({h for h, _ in of})), len(of) / max(1, len({t for _, t in of}))
-        share.append(len(of) * (tph / (tph + hpt) if corruption == "bernoulli" else 0.5) if of else 0.0)
-    # Within four standard deviations of what the coins should give.
-    assert sum(heads.values()) == pytest.approx(sum(share), abs=4 * len(umls.train) ** 0.5 / 2)
-
-
-@pytest.mark.parametrize("in_batch", [True, False])
-@pytest.mark.parametrize("filtered", [True, False])
-def test_what_is_no_negative(base: KnowledgeGraph, in_batch: bool, filtered: bool) -> None:
-    objective = NegativeSampling(n_negatives=6, in_batch=in_batch, filtered=filtered, loss="logistic")
-    batch = next(iter(epoch(objective, base, 6)))
-    torch.manual_seed(0)
-    model = TransE(4, 2, 3)
-    known = {tuple(t) for t in base.train.tolist()}
-    total = 0.0
-    for column in (2, 0):
-        answers = batch.tails[:, column].tolist()
-        for i, triple in enumerate(batch.tails.tolist()):
-            negatives = []
-            for candidate in [
-                *(answers[:i] + answers[i + 1 :] if in_batch else []),
-                *batch.negatives.tolist(),
-            ]:
-                asked = list(triple)
-                asked[column] = candidate
-                if candidate != triple[column] and not (filtered and tuple(asked) in known):
-                    negatives.append(float(model.score_triples(*torch.tensor(asked)[:, None])))
-            gold = model.score_triples(*torch.tensor(triple)[:, None])
-            total += float(torch.nn.functional.softplus(-gold))
-            values = torch.nn.functional.softplus(torch.tensor(negatives))
-            total += float(values.mean()) if negatives else 0.0
-    assert float(objective.loss(model, batch)) == pytest.approx(total / 12, rel=1e-5)
-
-
 @pytest.mark.parametrize("run", [1, 7, 1000])
 def test_shuffled_is_a_permutation_in_runs(run: int) -> None:
     relation = torch.tensor([3] * 20 + [0] * 10 + [5] * 3)
@@ -306,23 +190,6 @@ def test_shuffled_is_a_permutation_in_runs(run: int) -> None:
     assert one.tolist() != other.tolist()
     changes = int((relation[one].diff() != 0).sum())
     assert changes < -(-20 // run) + -(-10 // run) + -(-3 // run)
-
-
-def test_an_empty_side_costs_nothing(base: KnowledgeGraph) -> None:
-    model: KGEModel = TransE(4, 2, 3)
-    objective = KvsAll(relation_block=50)
-    for batch in epoch(objective, base, 1):
-        assert sorted([len(batch.tail.entity), len(batch.head.entity)]) == [0, 1]
-        assert torch.isfinite(objective.loss(model, batch))
-
-
-def test_reciprocal_regularises_the_inverse_relation(base: KnowledgeGraph) -> None:
-    model = ComplEx(4, 2, 3, init_std=1.0, reciprocal=True)
-    objective = OneVsAll(n3=0.1)
-    batch = next(iter(epoch(objective, base, 100)))
-    objective.loss(model, batch).backward()
-    assert model.relation.grad is not None
-    assert (model.relation.grad.abs().sum(1) > 0).all()
 
 
 def test_dropout_acts_on_queries_only() -> None:
@@ -348,28 +215,3 @@ def test_bad_values_are_refused(arguments: dict[str, float], message: str) -> No
     for objective in (NegativeSampling, OneVsAll, KvsAll):
         with pytest.raises(ConfigError, match=message):
             objective(**arguments)
-
-
-@pytest.mark.parametrize("n_relations", [3, 50])
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("cls", [RESCAL, ComplEx, Analogy, TransD])
-def test_penalty_by_a_loop_with_few_relations_and_many(
-    cls: type[KGEModel], weighted: bool, n_relations: int
-) -> None:
-    torch.manual_seed(0)
-    model = cls(9, n_relations, 4, reciprocal=True).double()
-    head, relation, answers = (torch.randint(n, (20,)) for n in (9, n_relations, 9))
-    weight = torch.rand(20).double() if weighted else None
-    query = model.head_query(relation, head)
-    wanted = 0.0
-    for i in range(20):
-        at = slice(i, i + 1)
-        squares = [
-            model.entity_squares(head[at]),
-            model.relation_squares(relation[at] + n_relations),
-            model.entity_squares(answers[at]),
-        ]
-        each = 1.0 if weight is None else float(weight[i])
-        wanted += each * sum(float(0.3 * s.sum() + 0.2 * s.sqrt().pow(3).sum()) for s in squares)
-    penalty = NegativeSampling(n3=0.2, l2=0.3).penalty(model, query, weight, answers, weight)
-    assert float(penalty) == pytest.approx(wanted)

@@ -1,0 +1,68 @@
+"""Heat beside matrix exponentials: whole rows, and followed while it is not too thin."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from mohone.core.errors import ConfigError
+from mohone.evidence.facts import facts_of
+from mohone.evidence.heat import Heat
+from tests.evidence import oracles
+from tests.evidence.experts import SEEDS, every, fitted
+from tests.evidence.oracles import N, random_kg, some_queries
+
+
+@pytest.mark.parametrize("first_walk", [0, 1, 2])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_heat_is_that_of_matrix_exponentials(seed: int, first_walk: int) -> None:
+    kg = random_kg(seed)
+    expert = Heat(scales=(0.5, 3.0), first_walk=first_walk)
+    expert.fit(facts_of(kg), None, seed)
+    known, relation = some_queries(seed)
+    expected = oracles.heat(kg, (0.5, 3.0), first_walk)[known].float()
+    # Values are kept in half precision.
+    torch.testing.assert_close(every(expert, known, relation), expected, rtol=2e-3, atol=2e-3)
+
+
+def test_heat_that_is_not_kept_is_the_same() -> None:
+    kg = random_kg(0)
+    known, relation = some_queries(0)
+    expected = every(fitted("heat", kg), known, relation)
+    for n_bytes in (0, 7 * 2 * N * 2):
+        expert = Heat(cache_bytes=n_bytes)
+        expert.fit(facts_of(kg), None, 0)
+        for _ in range(2):
+            assert torch.equal(every(expert, known, relation), expected)
+
+
+@pytest.mark.parametrize("first_walk", [0, 2])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_heat_followed_to_the_end_is_that_of_matrix_exponentials(seed: int, first_walk: int) -> None:
+    kg = random_kg(seed)
+    expert = Heat(scales=(0.5, 3.0), first_walk=first_walk, most_dense=0, thinnest=0.0)
+    expert.fit(facts_of(kg), None, seed)
+    known, relation = some_queries(seed)
+    expected = oracles.heat(kg, (0.5, 3.0), first_walk)[known].float()
+    torch.testing.assert_close(every(expert, known, relation), expected, rtol=2e-3, atol=2e-3)
+
+
+@pytest.mark.parametrize("thinnest", [0.021, 0.21])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_thin_heat_counts_as_spread_by_degrees(seed: int, thinnest: float) -> None:
+    kg = random_kg(seed)
+    expert = Heat(scales=(0.5, 3.0), first_walk=1, most_dense=0, thinnest=thinnest)
+    expert.fit(facts_of(kg), None, seed)
+    known, relation = some_queries(seed)
+    expected = oracles.thin_heat(kg, (0.5, 3.0), 1, thinnest)[known].float()
+    assert not torch.allclose(expected, oracles.heat(kg, (0.5, 3.0), 1)[known].float(), atol=0.1)
+    torch.testing.assert_close(every(expert, known, relation), expected, rtol=2e-3, atol=2e-3)
+    weights, scores = torch.randn(len(known), 2), torch.zeros(len(known), N)
+    expert.add_to(scores, known, relation, weights)
+    torch.testing.assert_close(scores, (expected * weights[:, None]).sum(2), rtol=2e-3, atol=4e-3)
+
+
+@pytest.mark.parametrize("options", [{"scales": ()}, {"scales": (0.0,)}, {"first_walk": 3}])
+def test_options_of_heat_are_checked(options: dict[str, tuple[float, ...]]) -> None:
+    with pytest.raises(ConfigError):
+        Heat(**options)  # type: ignore[arg-type]
