@@ -16,11 +16,9 @@ from types import FrameType
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
-from hydra.errors import HydraException
 from hydra.types import RunMode
 from hydra.utils import get_original_cwd
 from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import OmegaConfBaseException
 
 from mohone.configuration.compose import (
     absolute_paths,
@@ -29,7 +27,7 @@ from mohone.configuration.compose import (
     check_keys,
     to_plain,
 )
-from mohone.configuration.hydra_errors import explain
+from mohone.configuration.hydra_errors import FAULTS, explain
 from mohone.configuration.recipes import CONF
 from mohone.configuration.short_keys import full_keys
 from mohone.core.command_line import Parser
@@ -178,7 +176,7 @@ def main() -> int:
             print(f"Interrupted. The same command goes on: {shlex.join(['mohone', *typed])}", file=sys.stderr)
             show_ended()
             return error.code if isinstance(error, Interruption) and isinstance(error.code, int) else 130
-        except (MohoneError, HydraException, OmegaConfBaseException) as error:
+        except (MohoneError, *FAULTS) as error:
             if told_by_hydra:
                 raise
             print(

@@ -10,15 +10,15 @@ from typing import Any
 from hydra import compose, initialize_config_dir
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import ChoiceSweep, Override
-from hydra.errors import HydraException, OverrideParseException
+from hydra.errors import OverrideParseException
 from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import OmegaConfBaseException
 
-from mohone.configuration.hydra_errors import explain
+from mohone.configuration.hydra_errors import FAULTS, explain
 from mohone.configuration.recipes import CONF, register_resolvers
 from mohone.configuration.short_keys import full_keys
-from mohone.core.config import CHOICES, Plain, check_known, first_line
-from mohone.core.errors import ConfigError, require_int
+from mohone.core.config import CHOICES, Plain, check_known
+from mohone.core.errors import ConfigError, first_line, require_int
 from mohone.core.files import check_file, check_folder
 from mohone.core.terminal import typed
 
@@ -65,7 +65,7 @@ def compose_plain(settings: list[str]) -> Plain:
     try:
         with initialize_config_dir(version_base="1.3", config_dir=str(CONF)):
             config = compose_job("config", full_keys(settings))
-    except (HydraException, OmegaConfBaseException) as error:
+    except FAULTS as error:
         raise ConfigError(explain(error)) from None
     check_keys(config)
     return config
@@ -174,13 +174,16 @@ def check_keys(config: Mapping[str, Any]) -> None:
             continue
         if not isinstance(config.get(group), Mapping):
             raise ConfigError(f"`{group}` must be a group of keys, but is {config.get(group)!r}.")
-    callbacks = config["callbacks"]
+    choices = config.get(CHOICES, {})
+    if not isinstance(choices, Mapping) or not all(isinstance(x, str | None) for x in choices.values()):
+        raise ConfigError(f"`{CHOICES}` must be names of choices by group, but is {choices!r}.")
+    callbacks = config.get("callbacks")
     if not isinstance(callbacks, list) or not all(isinstance(x, dict) and "_target_" in x for x in callbacks):
         raise ConfigError(f"`callbacks` must be a list of groups with a `_target_`, but is {callbacks!r}.")
-    require_int("dim", config["dim"], 1)  # Of models and networks, which would name it as theirs.
-    require_int("seed", config["seed"], 0, LAST_SEED)
-    if not isinstance(config["store_dir"], str):
-        raise ConfigError(f"`store_dir` must be a folder, but is {config['store_dir']!r}.")
+    require_int("dim", config.get("dim"), 1)  # Of models and networks, which would name it as theirs.
+    require_int("seed", config.get("seed"), 0, LAST_SEED)
+    if not isinstance(config.get("store_dir"), str):
+        raise ConfigError(f"`store_dir` must be a folder, but is {config.get('store_dir')!r}.")
     for group, keys in NODES.items():
         check_known(f"{group}.", config.get(group, ()), keys)
 

@@ -6,17 +6,22 @@ import re
 import shlex
 from collections.abc import Iterator
 
-from hydra.errors import MissingConfigException, OverrideParseException
+import yaml
+from hydra.errors import HydraException, MissingConfigException, OverrideParseException
 from omegaconf import DictConfig
 from omegaconf.errors import (
     ConfigAttributeError,
     ConfigKeyError,
+    OmegaConfBaseException,
     ValidationError,
 )
 
 from mohone.configuration.short_keys import short_key
-from mohone.core.config import first_line, nearest
+from mohone.core.config import nearest
+from mohone.core.errors import first_line
 
+# What comes of composing: Hydra hands on what a user's own file makes of a reader of YAML.
+FAULTS = (HydraException, OmegaConfBaseException, yaml.YAMLError, UnicodeError, RecursionError)
 _PARTS = re.compile(r"""((?:'(?:\\.|[^'])*'|"(?:\\.|[^"])*"|[^,])+)""")
 
 
@@ -24,7 +29,7 @@ def explain(error: BaseException, sweeps: bool = False) -> str:
     """One sentence: what must be, and what is.
 
     Args:
-        error: of Hydra or OmegaConf.
+        error: one of `FAULTS`.
         sweeps: may a key have several values, between commas?
     """
     for each in _chain(error):
@@ -45,6 +50,9 @@ def explain(error: BaseException, sweeps: bool = False) -> str:
             return f"`{key}` must be one of {nearest(key.rpartition('.')[2], known)}, but is none of them."
         if isinstance(each, ValidationError):
             return f"`{each.full_key}` must have a value of its type, but: {first_line(each)}."
+        if isinstance(each, yaml.MarkedYAMLError) and each.problem_mark:
+            place = f"{each.problem_mark.name}, line {each.problem_mark.line + 1}"
+            return f"{place}: the file must be YAML, but: {each.problem}."
         if found := re.match(r"Ambiguous value for argument '(.*)'", str(each)):
             typed = typed_line(found[1])
             return (

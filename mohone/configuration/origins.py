@@ -13,13 +13,11 @@ from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra._internal.defaults_list import create_defaults_list
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.types import Override
-from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import OmegaConfBaseException
 
 from mohone.configuration.by_size import AUTO, Size, has_auto, settle
 from mohone.configuration.compose import absolute_paths, check_choices, split_off_choices, to_plain
-from mohone.configuration.hydra_errors import explain
+from mohone.configuration.hydra_errors import FAULTS, explain
 from mohone.configuration.recipes import CONF
 from mohone.configuration.short_keys import full_keys
 from mohone.core.config import Plain, build
@@ -62,7 +60,7 @@ def settings_of(arguments: list[str], folder: Path | None = None) -> list[Settin
         with initialize_config_dir(version_base="1.3", config_dir=str(CONF)):
             composed = compose("config", overrides, return_hydra_config=True)
             origins = {key: origin for origin, said in _sources(overrides) for key, _ in said}
-    except (HydraException, OmegaConfBaseException) as error:
+    except FAULTS as error:
         raise ConfigError(explain(error)) from None
     plain, by_size = _for_the_data(to_plain(composed, split_off_choices(composed)))
     return [

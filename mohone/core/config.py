@@ -7,10 +7,9 @@ import inspect
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from hydra.errors import InstantiationException
 from hydra.utils import get_object, instantiate
 
-from mohone.core.errors import ConfigError, MohoneError
+from mohone.core.errors import ConfigError, MohoneError, first_line
 
 Plain = dict[str, Any]
 CHOICES = "choices"  # Which file of each group was chosen: labels of results, which nothing depends on.
@@ -74,7 +73,7 @@ def build(path: str, node: Mapping[str, Any]) -> Any:
     try:
         _check_arguments(path, node)
         return instantiate(dict(node), _convert_="all")
-    except InstantiationException as error:
+    except Exception as error:  # Hydra and OmegaConf have one each for every value that cannot be.
         cause: BaseException | None = error
         while cause is not None and not isinstance(cause, MohoneError):
             cause = cause.__cause__
@@ -92,8 +91,9 @@ def call(path: str, make: Any, **arguments: Any) -> Any:
     """
     try:
         return make(**arguments)
-    except TypeError as error:
-        raise ConfigError(f"`{path}` must have the arguments of its target, but: {error}.") from error
+    except (TypeError, OverflowError, RuntimeError) as error:  # Such as of a size that no memory has.
+        reason = first_line(error)
+        raise ConfigError(f"`{path}` must have the arguments of its target, but: {reason}.") from error
 
 
 def _check_arguments(path: str, node: Any) -> None:
@@ -137,13 +137,3 @@ def arguments_of(target: Any) -> dict[str, Any] | None:
             found.pop("self", None)
             return found
     return None
-
-
-def first_line(error: BaseException) -> str:
-    r"""What an error says first, without the full stop.
-
-    Example:
-        >>> first_line(ValueError("It broke.\nA long story."))
-        'It broke'
-    """
-    return str(error).strip().split("\n")[0].rstrip(".")

@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+# Ends of line, which names and paths in a sentence may have, as Python writes them.
+_ENDS = {ord(end): repr(end)[1:-1] for end in "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"}
+
 
 class MohoneError(ValueError):
-    """A fault the user can mend; shown as one sentence, without a traceback."""
+    """A fault the user can mend; shown as one sentence on one line, without a traceback."""
+
+    def __init__(self, sentence: str = "") -> None:
+        super().__init__(sentence.translate(_ENDS))
 
 
 class ConfigError(MohoneError):
@@ -122,3 +128,13 @@ def require_some(name: str, value: object) -> tuple[Any, ...]:
     if not values:
         raise ConfigError(f"`{name}` must have a value, but is empty.")
     return values
+
+
+def first_line(error: BaseException) -> str:
+    r"""What an error says first, without the full stop.
+
+    Example:
+        >>> first_line(ValueError("It broke.\nA long story."))
+        'It broke'
+    """
+    return (str(error).strip().splitlines() or [""])[0].rstrip(".")

@@ -175,32 +175,29 @@ def locked(path: Path, on_waiting: Callable[[], object]) -> Iterator[None]:
 def check_file(name: str, path: Path | None) -> None:
     """Refuse a path to read from that is no file, before anything that takes seconds is imported.
 
-    Args:
-        name: of the option or key that says it.
-        path: None: it is not given.
-
-    Raises:
-        DataError: it is none.
+    `name` is that of the option or key that says it; None for a path that is not given.
     """
-    if path is not None and not path.is_file():
+    if path is not None and not _holds(path.is_file):
         raise DataError(f"`{name}` must be a file, but {path} is none.")
 
 
 def check_folder(name: str, path: Path | None) -> None:
     """The same of a folder."""
-    if path is not None and not path.is_dir():
+    if path is not None and not _holds(path.is_dir):
         raise DataError(f"`{name}` must be a folder, but {path} is none.")
 
 
 def check_there(path: Path | None, what: str) -> None:
-    """The same of what may be a file or a folder.
-
-    Args:
-        path: None: it is not given.
-        what: it must be.
-    """
-    if path is not None and not path.exists():
+    """The same of what may be a file or a folder; `what` it must be."""
+    if path is not None and not _holds(path.exists):
         raise DataError(f"{path} must be {what}, but is not there.")
+
+
+def _holds(question: Callable[[], bool]) -> bool:
+    """The answer of a path; no for one that is too long, or that cannot be looked at."""
+    with contextlib.suppress(OSError):
+        return question()
+    return False
 
 
 def check_writable(folder: Path) -> None:
@@ -245,5 +242,8 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def read_json(path: Path) -> Any:
-    """Read a JSON file."""
-    return json.loads(path.read_text(encoding="utf-8", errors="surrogateescape"))
+    """Read a JSON file; ValueError where it is none, or nested without end."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8", errors="surrogateescape"))
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,7 +16,7 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from mohone.core.errors import ConfigError, DataError
+from mohone.core.errors import ConfigError, DataError, first_line
 from mohone.core.files import replacing
 from mohone.core.words import counted
 
@@ -76,6 +77,8 @@ def read_vectors(path: Path) -> tuple[list[str], Tensor]:
         DataError: a file that is missing or not of its format, or without a row for each name.
     """
     names, vectors = _read(path)
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise DataError(f"{path} must have a list of texts for its names, but has something else.")
     if vectors.dim() != 2 or len(vectors) != len(names):
         raise DataError(
             f"{path} must have a row of numbers for each of its {counted(len(names), 'name')}, but its "
@@ -137,7 +140,8 @@ def _as_written(path: Path, names: Sequence[str]) -> Sequence[str]:
     return out
 
 
-def _read(path: Path) -> tuple[list[str], Tensor]:
+def _read(path: Path) -> tuple[Any, Tensor]:
+    """Whatever the file has for names, and its vectors."""
     check_format(path)
     try:
         if path.suffix == ".npz":
@@ -154,7 +158,8 @@ def _read(path: Path) -> tuple[list[str], Tensor]:
             raise ValueError(f"{n} rows are announced and {len(rows)} are there")
         return [row[0] for row in rows], vectors
     except Exception as error:
-        raise DataError(f"{path} must hold vectors and names, but: {error}.") from error
+        reason = first_line(error) or type(error).__name__
+        raise DataError(f"{path} must hold vectors and names, but: {reason}.") from error
 
 
 def _real(vectors: Tensor) -> Tensor:

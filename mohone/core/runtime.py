@@ -25,10 +25,10 @@ def prepare_process(config: Plain) -> None:
         ConfigError: a value that cannot be.
     """
     quiet_lightning()
-    if require_bool("allocator", config["allocator"]):
+    if require_bool("allocator", config.get("allocator")):
         keep_freed_memory()
-    want_progress(require_bool("progress", config["progress"]))
-    use_backend(config["sparse"])
+    want_progress(require_bool("progress", config.get("progress")))
+    use_backend(config.get("sparse"))
 
 
 def keeps_freed_memory() -> bool:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from mohone.core.errors import DataError
+from mohone.core.errors import DataError, first_line
 from mohone.core.files import replacing
 
 _ALIGNED = 64  # Bytes: where torch lets the numbers of a tensor begin.
@@ -145,9 +145,8 @@ def _told(path: Path, what: str) -> Iterator[None]:
     except (DataError, OSError):
         raise
     except Exception as error:
-        raise DataError(
-            f"{path} must be a whole file of `torch.save`, but {what}: {type(error).__name__}, {error}."
-        ) from None
+        reason = f"{type(error).__name__}, {first_line(error)}"
+        raise DataError(f"{path} must be a whole file of `torch.save`, but {what}: {reason}.") from None
 
 
 @dataclass(frozen=True)
@@ -194,7 +193,7 @@ def read_torch_file(path: Path) -> TorchFile:
         raise DataError(f"{path} must be a file of `torch.save`, but is not there.") from None
     except Exception as error:  # A damaged pickle can raise anything.
         raise DataError(
-            f"{path} must be a whole file of `torch.save`, but cannot be read: {error}."
+            f"{path} must be a whole file of `torch.save`, but cannot be read: {first_line(error)}."
         ) from None
 
 
@@ -226,3 +225,20 @@ def entries(node: Any) -> dict[Any, Any]:
     if isinstance(node, dict):
         return node
     return node.items if isinstance(node, Inert) else {}
+
+
+def fault_of_tensors(path: Path) -> str | None:
+    """What is wrong with a file of our own tensors: a zip file, with a checksum of each part; None: nothing.
+
+    Torch itself looks at no checksum when it reads.
+    """
+    try:
+        with zipfile.ZipFile(path) as parts:
+            if bad := parts.testzip():
+                return f"the checksum of {bad} is another"
+        torch.load(path, weights_only=True, map_location="cpu", mmap=True)
+    except (PermissionError, FileNotFoundError):
+        raise
+    except Exception as error:  # zipfile, zlib, struct and torch have one each for every kind of damage.
+        return first_line(error) or type(error).__name__
+    return None

@@ -12,6 +12,7 @@ import json
 import logging
 import shutil
 import typing
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
@@ -22,16 +23,18 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mohone.core.files import making
+from mohone.core.files import making, read_json
 from mohone.data.knowledge_graph import SPLITS, KnowledgeGraph
 from mohone.data.load_report import LoadReport
 from mohone.data.vocabulary import Vocabulary
 
 log = logging.getLogger(__name__)
-FORMAT = 1  # Raise it when the same files would give another graph than before, or other arrays.
+FORMAT = 2  # Raise it when the same files would give another graph than before, or other arrays.
 THRESHOLD = 1 << 24  # Bytes of files below which reading takes no longer than a second or two.
+DAMAGED = (OSError, ValueError, KeyError, TypeError, AttributeError)  # What reading a damaged one raises.
 
 _VOCABULARIES = ("entities", "relations")
+_SUMS = "sums.json"  # The checksum of each other file: a number that was changed would be another triple.
 
 
 def kept(
@@ -49,7 +52,7 @@ def kept(
     if folder.is_dir():
         try:
             return open_kept(folder)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except DAMAGED as error:
             log.warning("%s is damaged (%s): the files are read again", folder, error)
             shutil.rmtree(folder, ignore_errors=True)
     kg = read()
@@ -88,14 +91,17 @@ def keep(folder: Path, kg: KnowledgeGraph) -> None:
         "report": kg.report.to_dict(),
     }
     (folder / "rest.json").write_text(json.dumps(rest), encoding="utf-8")
+    (folder / _SUMS).write_text(json.dumps(_sums(folder)), encoding="utf-8")
 
 
 def open_kept(folder: Path) -> KnowledgeGraph:
     """Read what `keep` wrote; the triples only when somebody looks at them.
 
     Raises:
-        OSError, ValueError, KeyError, TypeError: it is damaged, or of another version.
+        `DAMAGED`: it is damaged, or of another version.
     """
+    if read_json(folder / _SUMS) != _sums(folder):
+        raise ValueError("a file has another checksum")
     rest = json.loads((folder / "rest.json").read_text(encoding="utf-8"))
     entities, relations = (
         Vocabulary.of_lines(_mapped(folder / f"{group}.npy").tobytes()) for group in _VOCABULARIES
@@ -116,6 +122,19 @@ def open_kept(folder: Path) -> KnowledgeGraph:
         report=_revived(LoadReport, rest["report"]),
         weights=_tensor(weights) if weights.exists() else None,
     )
+
+
+def _sums(folder: Path) -> dict[str, int]:
+    """The checksum of each file but the one that has them: a gigabyte takes a second."""
+    return {path.name: _sum(path) for path in sorted(folder.iterdir()) if path.name != _SUMS}
+
+
+def _sum(path: Path) -> int:
+    value = 0
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            value = zlib.crc32(block, value)
+    return value
 
 
 def named(kg: KnowledgeGraph, name: str) -> KnowledgeGraph:

@@ -11,7 +11,9 @@ from mohone.data.vocabulary import Vocabulary
 
 
 def read_labels(path: Path | None) -> dict[str, str]:
-    """The label of each name that a file of `NAME<TAB>LABEL` lines has; None: there are no labels.
+    r"""The label of each name that a file of `NAME<TAB>LABEL` lines has; None: there are no labels.
+
+    Lines end as in files of triples, in ``\n`` or ``\r\n`` alone: a name may hold other ends.
 
     Raises:
         DataError: a missing file, or one that is not UTF-8.
@@ -20,10 +22,10 @@ def read_labels(path: Path | None) -> dict[str, str]:
         return {}
     check_file("--labels", path)
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        lines = path.read_bytes().decode("utf-8-sig").split("\n")
     except UnicodeDecodeError as error:
         raise DataError(f"`--labels` must be a file in UTF-8, but {path} is not: {error.reason}.") from None
-    return dict(line.split("\t", 1) for line in lines if "\t" in line)
+    return dict(line.removesuffix("\r").split("\t", 1) for line in lines if "\t" in line)
 
 
 def find_name(option: str, name: str, vocabulary: Vocabulary, labels: Mapping[str, str]) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mohone.core.errors import DataError
+from mohone.core.errors import DataError, first_line
 from mohone.data.opening import need_pyarrow
 from mohone.data.triples import Table, is_row
 
@@ -33,11 +33,15 @@ def read_parquet(path: Path, fields: tuple[str, ...], table: Table) -> None:
             columns = _columns(path, file.schema_arrow, fields)
             first = 0
             for batch in file.iter_batches(_ROWS, columns=columns):
+                batch.validate(full=True)  # Are texts UTF-8? Arrow itself looks at none.
                 _read_batch(path, [batch.column(each) for each in columns], fields, table, first)
                 first += batch.num_rows
-    except (pa.ArrowException, OSError) as error:
-        reason = str(error).split("\n")[0].rstrip(".")
-        raise DataError(f"{path} must be a Parquet file, but: {reason}.") from None
+            if first != file.metadata.num_rows:  # Arrow ends in silence where the first column does.
+                raise pa.ArrowInvalid(
+                    f"{file.metadata.num_rows:,} rows are announced and {first:,} are there"
+                )
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{path} must be a Parquet file, but: {first_line(error)}.") from None
 
 
 def count_columns(path: Path) -> int:
@@ -48,7 +52,7 @@ def count_columns(path: Path) -> int:
 
     try:
         return len(pq.read_schema(path))
-    except (pa.ArrowException, OSError):
+    except (pa.ArrowException, OSError, UnicodeDecodeError):
         return 0
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from torch import Tensor
 
-from mohone.core.errors import DataError
+from mohone.core.errors import DataError, first_line
 from mohone.core.files import making
 from mohone.core.torch_file import Inert, TorchFile, entries, read_torch_file
 from mohone.elsewhere.base import Source, Tables
@@ -172,5 +172,7 @@ def _names(path: Path) -> list[str]:
     except FileNotFoundError:
         raise DataError(f"{path} must be there, with the names of the rows, but is not.") from None
     except Exception as error:
-        raise DataError(f"{path} must be a map of PyKEEN's, but cannot be read: {error}.") from None
+        raise DataError(
+            f"{path} must be a map of PyKEEN's, but cannot be read: {first_line(error)}."
+        ) from None
     return [names[i] for i in range(len(names))]

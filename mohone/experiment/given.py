@@ -13,6 +13,7 @@ import torch
 
 from mohone.core.config import CHOICES, Plain
 from mohone.core.errors import ConfigError, DataError
+from mohone.core.files import check_there
 from mohone.data import KnowledgeGraph
 from mohone.elsewhere import Source, open_source, put
 from mohone.kge import KGEModel
@@ -43,8 +44,7 @@ class Given:
         if model is None and relations is not None:
             raise ConfigError("`given.model` must be set beside `given.relations`, but is null.")
         for key, path in (("model", model), ("relations", relations)):
-            if path is not None and not path.exists():
-                raise DataError(f"`given.{key}` must be there, but {path} is not.")
+            check_there(path, f"what `given.{key}` names")
         return cls(model, relations)
 
     @cached_property

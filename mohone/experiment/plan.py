@@ -106,17 +106,17 @@ def make_plan(config: Plain, folder: Path, dataset: Any = None) -> Plan:
     """
     check_keys(config)
     usual, _ = settle(config, USUAL)
-    logger: JobLogger = build("logger", config["logger"])
+    logger: JobLogger = _made("logger", config["logger"], JobLogger)
     infusion = _optional("infusion", config["infusion"], Infusion)
     plan = Plan(
         config=config,
         seed=config["seed"],
-        dataset=build("dataset", config["dataset"]) if dataset is None else dataset,
+        dataset=_dataset(config["dataset"]) if dataset is None else dataset,
         make_model=build("kge_model", usual["kge_model"]),
         training=_made("training", usual["training"], Training),
         embedding=_optional("netemb", config["netemb"], NetworkEmbedding),
         infusion=infusion,
-        weighting=require_choice("network.weighting", config["network"]["weighting"], WEIGHTINGS),
+        weighting=require_choice("network.weighting", config["network"].get("weighting"), WEIGHTINGS),
         pretrained=Pretrained.from_config(config["pretrained"]),
         given=Given.from_config(config.get("given", {})),
         validation=Validation.from_config(config.get("evaluation", {})),
@@ -131,6 +131,13 @@ def make_plan(config: Plain, folder: Path, dataset: Any = None) -> Plan:
     plan.new_model(1, 1)  # Only to check its values.
     plan.trainers.check()
     return plan
+
+
+def _dataset(node: Plain) -> Any:
+    made = build("dataset", node)
+    if not callable(getattr(made, "load", None)):
+        raise ConfigError(f"`dataset` must make what has `load()`, but makes a {type(made).__name__}.")
+    return made
 
 
 def _optional(group: str, node: Plain, kind: type) -> Any:

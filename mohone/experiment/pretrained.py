@@ -44,8 +44,8 @@ class Pretrained:
         Raises:
             ConfigError, DataError: a value that cannot be, a file that is not there.
         """
-        frozen = require_bool("pretrained.frozen", node["frozen"])
-        path = Path(str(node["file"])) if node["file"] is not None else None
+        frozen = require_bool("pretrained.frozen", node.get("frozen"))
+        path = Path(str(node["file"])) if node.get("file") is not None else None
         check_file("pretrained.file", path)
         return cls(path, frozen)
 

@@ -10,11 +10,10 @@ from typing import Any
 import pytorch_lightning as pl
 import torch
 from hydra.utils import get_object
-from lightning_fabric.utilities.exceptions import MisconfigurationException
 from pytorch_lightning.callbacks import Callback, TQDMProgressBar
 
 from mohone.core.config import Plain
-from mohone.core.errors import ConfigError, require_choice, require_int
+from mohone.core.errors import ConfigError, first_line, require_choice, require_int
 from mohone.core.progress import progress_shown
 from mohone.core.runtime import keep_freed_memory, keeps_freed_memory, quiet_lightning
 from mohone.experiment.loggers import JobLogger
@@ -65,7 +64,7 @@ class TrainerFactory:
     """
 
     def __init__(self, trainer: Plain, folder: Path, logger: JobLogger | None = None) -> None:
-        self._make: Callable[..., pl.Trainer] = get_object(str(trainer["_target_"]))
+        self._make = _class_of(trainer)
         self.arguments = {key: value for key, value in trainer.items() if key != "_target_"}
         for key in _OURS:
             if key in self.arguments:
@@ -152,6 +151,18 @@ class TrainerFactory:
                 log_every_n_steps=1_000_000,
                 default_root_dir=self.folder,
             )
-        except (TypeError, ValueError, MisconfigurationException) as error:
-            first = str(error).strip().split("\n")[0].rstrip(".")
-            raise ConfigError(f"`trainer` must suit Lightning's Trainer, but: {first}.") from error
+        except Exception as error:  # Lightning has many for what it refuses.
+            reason = first_line(error)
+            raise ConfigError(f"`trainer` must suit Lightning's Trainer, but: {reason}.") from error
+
+
+def _class_of(trainer: Plain) -> Callable[..., pl.Trainer]:
+    """Lightning's Trainer, or one like it, that is configured."""
+    try:
+        found = get_object(str(trainer.get("_target_")))
+    except Exception:  # Hydra has one each for what is no name, no module and no part of one.
+        found = None
+    if not callable(found):
+        raise ConfigError(f"`trainer._target_` must be a Trainer, but is {trainer.get('_target_')!r}.")
+    made: Callable[..., pl.Trainer] = found
+    return made

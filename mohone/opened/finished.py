@@ -7,9 +7,9 @@ import logging
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from mohone.configuration.compose import PATHS
+from mohone.configuration.compose import PATHS, check_keys
 from mohone.core.config import Plain
-from mohone.core.errors import DataError
+from mohone.core.errors import ConfigError, DataError
 from mohone.core.files import read_json
 from mohone.core.runtime import prepare_process
 from mohone.core.terminal import as_path
@@ -20,7 +20,7 @@ from mohone.experiment.stages.base import NOTES
 from mohone.experiment.stages.runner import Runner
 from mohone.experiment.store import StageStore
 from mohone.experiment.trained import TrainedJob
-from mohone.reporting.results import changed_splits, read_finished
+from mohone.reporting.results import RESULT, changed_splits, read_finished
 
 log = logging.getLogger(__name__)
 
@@ -57,17 +57,27 @@ def open_job(
             a stage, what must not be trained again.
     """
     result = read_finished(folder)
-    config = _as_now(result["config"], data, store)
-    if not config["store_dir"]:
-        raise DataError(
-            f"{folder} must be a job's own folder, but is a copy that knows no `store_dir`: name it by "
-            "`--store`."
-        )
+    config = _as_now(_config(folder, result, store), data, store)
     prepare_process(config)
     plan = _plan(config, folder, result)
     runner = Runner(plan, _load(plan, data), _train_again if train else _refuse)
     _check_same(folder, result, runner)
     return FinishedJob(runner, result)
+
+
+def _config(folder: Path, result: Plain, store: Path | None) -> Plain:
+    """The configuration in a result, whose keys and groups are there."""
+    config = result.get("config") or {}
+    if store is None and not config.get("store_dir"):
+        raise DataError(
+            f"{folder} must be a job's own folder, but is a copy that knows no `store_dir`: name it by "
+            "`--store`."
+        )
+    try:
+        check_keys({**config, "store_dir": str(config.get("store_dir"))})
+    except ConfigError as error:
+        raise DataError(f"{folder / RESULT} must have the configuration of a job, but: {error}") from None
+    return config
 
 
 def _as_now(config: Plain, data: Path | None, store: Path | None) -> Plain:
@@ -97,7 +107,7 @@ def _place_of_data(dataset: Plain) -> str | None:
 def _plan(config: Plain, folder: Path, result: Plain) -> Plan:
     """The job's plan; vectors to begin with may be gone, for its stages are trained."""
     given = config["pretrained"]
-    if given["file"] is None or Path(given["file"]).is_file():
+    if not isinstance(given.get("file"), str) or Path(given["file"]).is_file():
         return make_plan(config, folder)
     baseline = StageStore(Path(config["store_dir"])).place("baseline", result["stages"]["baseline"]["key"])
     try:
@@ -122,7 +132,7 @@ def _load(plan: Plan, data: Path | None) -> KnowledgeGraph:
 
 def _check_same(folder: Path, result: Plain, runner: Runner) -> None:
     """Is the job that of its result?"""
-    if runner.kg.fingerprint != result["dataset"]["fingerprint"]:
+    if runner.kg.fingerprint != result["dataset"].get("fingerprint"):
         changed = changed_splits(result, runner.kg.fingerprints)
         what = f"{' and '.join(changed)} {'has' if len(changed) == 1 else 'have'}" if changed else "they have"
         raise DataError(f"{folder} must be a job on the data as they are now, but {what} changed since.")

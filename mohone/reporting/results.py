@@ -15,11 +15,10 @@ from mohone import __version__
 from mohone.core.config import CHOICES, Plain
 from mohone.core.errors import DataError, OccupiedError
 from mohone.core.files import read_json, replacing, write_json
-from mohone.evaluation.settings import SETTINGS, TESTED, settings_in
 from mohone.reporting.datasets import Results, name_apart
 from mohone.reporting.differences import differences
 from mohone.reporting.folders import files_named, pass_over
-from mohone.reporting.infusions import chosen, parts_of
+from mohone.reporting.shape import has_figures, is_failed
 
 if TYPE_CHECKING:  # Help and typos need no torch.
     from mohone.evaluation.ranks import Ranks
@@ -29,7 +28,8 @@ RANKS = "ranks.npz"
 SCHEMA = 1
 STATUSES = ("ok", "failed", "interrupted")
 LEVEL = 0.05  # Of significance, for the star.
-_HEAD = ("error", "dataset", "kge_model", "netemb", "infusion", "training", "recipe", "seed")
+_HEAD = ("status", "error", "dataset", "kge_model", "netemb", "infusion", "training", "recipe", "seed")
+_BODY = ("baseline", "infused", "significance", "selection", "stages")  # Of a job that ended well.
 _NAMED = ("kge_model", "netemb", "infusion", "training", "recipe")  # By the choice of their group.
 _PACKAGES = ("torch", "pytorch-lightning", "hydra-core", "omegaconf", "numpy", "scipy")
 
@@ -175,36 +175,11 @@ def read_finished(folder: Path) -> Plain:
 
 def _is_result(value: Any) -> bool:
     """Has it what tables need? Whole files of another make have not."""
-    try:
-        names = [value["dataset"]["name"], *(value[key] for key in ("kge_model", "netemb", "infusion"))]
-        is_one = (
-            value["schema"] == SCHEMA and value["status"] in STATUSES and all(key in value for key in _HEAD)
-        )
-        is_one = is_one and all(isinstance(name, str) for name in names)
-        return is_one and (value["status"] != "ok" or _has_figures(value))
-    except (AttributeError, KeyError, TypeError, ValueError):
+    if not isinstance(value, dict) or not all(key in value for key in _HEAD) or value.get("schema") != SCHEMA:
         return False
-
-
-def _has_figures(result: Plain) -> bool:
-    """Of a job that ended well: are all there? Raises what comes of reading those that are not."""
-    is_infused = result["infused"] is not None
-    for setting in {*SETTINGS, *settings_in(result["baseline"])}:
-        for metric in TESTED:
-            float(result["baseline"][setting][metric])
-            if is_infused:
-                float(result["infused"][setting][metric])
-                is_gain(result["significance"][setting][metric])
-    if is_infused:
-        chosen(result)
-    for part in parts_of(result).values():
-        for metric in TESTED:
-            float(part["figures"]["filtered"][metric])
-            is_gain(part["gain"]["filtered"][metric])
-            is_gain(part["beyond"]["filtered"][metric])
-    keys = [stage["key"] for stage in result["stages"].values()]
-    float(result["stages"]["baseline"]["valid_mrr"])
-    return all(isinstance(key, str) for key in keys) and isinstance(result["seed"], int)
+    if value["status"] == "ok":
+        return all(key in value for key in _BODY) and has_figures(value)
+    return value["status"] in STATUSES and is_failed(value)
 
 
 def write_ranks(folder: Path, ranks: dict[str, dict[str, Ranks]]) -> None:

@@ -7,8 +7,7 @@ from importlib.util import find_spec
 
 from omegaconf import DictConfig
 
-from mohone.core.config import first_line
-from mohone.core.errors import ConfigError
+from mohone.core.errors import ConfigError, first_line
 
 _EXTRAS = {
     "hydra_plugins.hydra_joblib_launcher": "parallel",

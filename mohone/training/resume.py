@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pickle
+import logging
 import shutil
 import time
 from pathlib import Path
@@ -14,7 +14,9 @@ from lightning_fabric.plugins.io import TorchCheckpointIO
 from pytorch_lightning.callbacks import Checkpoint
 
 from mohone.core.files import clear_parts, part_beside
+from mohone.core.torch_file import fault_of_tensors
 
+log = logging.getLogger(__name__)
 PARTS = ".parts"
 _SECONDS_BETWEEN_FILES = 30.0
 
@@ -97,8 +99,11 @@ def progress_in(path: Path | None) -> tuple[int, float]:
     """How many epochs of training a file has, and how long they took; 0 if it cannot be read."""
     if path is None or not path.exists():
         return 0, 0.0
+    if fault := fault_of_tensors(path):
+        log.warning("%s is damaged (%s): the training begins anew", path, fault)
+        return 0, 0.0
+    state: dict[str, Any] = torch.load(path, weights_only=True, map_location="cpu", mmap=True)
     try:
-        state: dict[str, Any] = torch.load(path, weights_only=True, map_location="cpu", mmap=True)
         return int(state["epoch"]) + 1, float(state["state_dict"]["_extra_state"]["seconds"])
-    except (OSError, RuntimeError, ValueError, KeyError, EOFError, pickle.UnpicklingError):
+    except (KeyError, TypeError, ValueError):  # Of another program.
         return 0, 0.0

@@ -97,3 +97,14 @@ def test_bad_files_are_refused(tmp_path: Path) -> None:
             read_vectors(tmp_path / name)
     with pytest.raises(DataError, match="must hold vectors and names"):
         read_vectors(tmp_path / "none.npz")
+
+
+@pytest.mark.parametrize(
+    "names", [np.array([1, 2]), np.array([b"a", b"b"]), np.array("ab"), np.array([["a"], ["b"]])]
+)
+def test_names_that_are_no_texts_are_refused(tmp_path: Path, names: np.ndarray) -> None:
+    np.savez(tmp_path / "v.npz", names=names, vectors=np.zeros((2, 3)))
+    with pytest.raises(
+        DataError, match=r"v\.npz must have a list of texts for its names, but has something else"
+    ):
+        read_vectors(tmp_path / "v.npz")

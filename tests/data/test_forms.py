@@ -73,7 +73,7 @@ def write_parquet(path: Path, **columns: Any) -> Path:
     pa = pytest.importorskip("pyarrow")
     import pyarrow.parquet as pq
 
-    pq.write_table(pa.table(columns), path)
+    pq.write_table(pa.table(columns), path, use_dictionary=False)
     return path
 
 
@@ -147,4 +147,23 @@ def test_a_packed_file_under_the_name_of_text_is_named(
     path = tmp_path / "train.txt"
     path.write_bytes(pack(TEXT * 50))
     with pytest.raises(DataError, match=f"must be text, but is packed by {name}"):
+        read_triples(path)
+
+
+def test_a_parquet_file_that_lost_rows_or_letters_is_refused(tmp_path: Path) -> None:
+    """Arrow itself says nothing of a first column that ends early, nor of texts that are no UTF-8."""
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "train.parquet"
+    columns = {"head": ["a", "b", "c"] * 9, "relation": ["r"] * 27, "tail": ["b"] * 27}
+    pq.write_table(pa.table(columns), path, use_dictionary=False)
+    data = bytearray(path.read_bytes())
+    data[5] ^= 1  # The kind of the first page: one that Arrow passes over.
+    path.write_bytes(data)
+    with pytest.raises(DataError, match="must be a Parquet file, but: 27 rows are announced and 0 are there"):
+        read_triples(path)
+    bad = pa.Array.from_buffers(
+        pa.string(), 1, [None, pa.py_buffer(b"\0\0\0\0\1\0\0\0"), pa.py_buffer(b"\xff")]
+    )
+    pq.write_table(pa.table({"head": bad, "relation": ["r"], "tail": ["b"]}), path)
+    with pytest.raises(DataError, match=r"must be a Parquet file, but: .*UTF8"):
         read_triples(path)

@@ -75,6 +75,17 @@ def test_what_is_damaged_is_read_and_kept_again(folder: Path, victim: str) -> No
     assert_same(first, load(folder, reads=False))
 
 
+@pytest.mark.parametrize("victim", ["train.npy", "entities.npy", "rest.json", "sums.json"])
+def test_a_single_bit_that_is_another_is_seen(folder: Path, victim: str) -> None:
+    first = load(folder, reads=True)
+    (path,) = (folder.parent / "store/graphs").glob(f"*/{victim}")
+    data = bytearray(path.read_bytes())
+    data[-9] ^= 1
+    path.write_bytes(data)
+    assert_same(first, load(folder, reads=True))
+    assert_same(first, load(folder, reads=False))
+
+
 def test_small_files_and_stores_that_cannot_be_written_keep_nothing(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -51,6 +51,13 @@ def test_a_label_stands_for_its_name_if_it_is_one_names_own(base: KnowledgeGraph
     assert read_labels(None) == {}
 
 
+def test_lines_of_labels_end_as_those_of_triples(tmp_path: Path) -> None:
+    """What else ends a line to Python is a part of a name, or of a label."""
+    file = tmp_path / "labels.tsv"
+    file.write_bytes("\ufeffa\x0b1\tAnna\r\nb\tBen\u2028of\tB\nc\td\re".encode())
+    assert read_labels(file) == {"a\x0b1": "Anna", "b": "Ben\u2028of\tB", "c": "d\re"}
+
+
 def test_a_first_line_that_names_columns_is_none(
     base: KnowledgeGraph, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -14,6 +14,7 @@ from mohone.reporting.cells import is_better
 from mohone.reporting.groups import AmbiguousError, group_results
 from mohone.reporting.infusions import Column
 from mohone.reporting.jobs import jobs_table
+from mohone.reporting.page.jobs import jobs_of
 from mohone.reporting.results import RANKS, RESULT, finished, read_ranks, read_results, write_failed
 from tests.reporting.made_up import found, result
 
@@ -75,6 +76,18 @@ def _without(*keys: str) -> dict[str, Any]:
         result(seed=[0, 1]),
         result(kge_model=["transe"]),
         result(baseline=None),
+        _without("selection"),
+        _without("infused"),
+        result(seed=10**400),
+        result(before=float("nan")),
+        result(before=10**400, after=None),
+        result(p="0.1"),
+        result(config=True),
+        result(config={"infusion": True}),
+        result(config={"choices": {"netemb": 3}}),
+        result(selection={"beta": "0.2", "neighbors": 10}),
+        result(seconds={"baseline": None}),
+        result(versions=["2"]),
     ],
 )
 def test_half_results_are_passed_over_and_the_rest_is_shown(
@@ -86,6 +99,19 @@ def test_half_results_are_passed_over_and_the_rest_is_shown(
     said = capsys.readouterr()
     assert said.err == f"{tmp_path / '1' / RESULT} is no result of this program and is passed over.\n"
     assert "0.3200" in said.out
+
+
+@pytest.mark.parametrize("text", ["[" * 10_000, "9" * 5_000, '{"a":' * 10_000, "\udcff", "null"])
+def test_no_text_is_too_odd_to_be_passed_over(tmp_path: Path, text: str) -> None:
+    (tmp_path / RESULT).write_text(text, encoding="utf-8", errors="surrogateescape")
+    assert read_results([tmp_path]) == []
+
+
+def test_jobs_that_failed_by_their_seeds_are_in_order_on_a_page(tmp_path: Path) -> None:
+    for i, seed in enumerate([3, "x", [1], None]):
+        write_failed(tmp_path / f"{i}", {"seed": seed, "dataset": {"name": "umls"}}, "E")
+    jobs = sorted(jobs_of(read_results([tmp_path])), key=lambda job: job.order)
+    assert [job.result["seed"] for job in jobs] == [3, None, [1], "x"]
 
 
 def test_a_job_that_failed_by_its_seed_has_a_row(tmp_path: Path) -> None:

@@ -107,6 +107,18 @@ def test_a_file_that_is_no_state_is_passed_over(umls: KnowledgeGraph, tmp_path: 
     assert module.progress_in(None) == module.progress_in(tmp_path / "none") == (0, 0.0)
 
 
+def test_a_state_with_another_bit_is_passed_over(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "p.ckpt"
+    state = {"epoch": 4, "state_dict": {"_extra_state": {"seconds": 2.5}, "w": torch.full((9,), 0.5)}}
+    torch.save(state, path)
+    assert module.progress_in(path) == (5, 2.5)
+    data = path.read_bytes()
+    place = data.index(torch.full((9,), 0.5).numpy().tobytes())
+    path.write_bytes(data[:place] + b"\1" + data[place + 1 :])
+    assert module.progress_in(path) == (0, 0.0)
+    assert "p.ckpt is damaged (the checksum of " in caplog.text
+
+
 def test_a_training_that_had_ended_ends_with_its_best_weights(umls: KnowledgeGraph, tmp_path: Path) -> None:
     bad = settings(**BAD)
     path = tmp_path / "p.ckpt"

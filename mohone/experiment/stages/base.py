@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import zipfile
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +11,10 @@ from typing import Any, ClassVar, Protocol
 import torch
 from torch import nn
 
-from mohone.core.config import Plain, first_line
+from mohone.core.config import Plain
+from mohone.core.errors import DataError, first_line
 from mohone.core.files import read_json
+from mohone.core.torch_file import fault_of_tensors
 from mohone.data import KnowledgeGraph
 from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.experiment.loggers import Curve
@@ -116,7 +118,7 @@ class Stage(ABC):
         """Why a folder of the store cannot be read back, as `it ...`; None: it can."""
         if not folder.is_dir():
             return "is not there"
-        for name, fault_of in ((NOTES, _fault_of_notes), (self.file, _fault_of_tensors)):
+        for name, fault_of in ((NOTES, _fault_of_notes), (self.file, fault_of_tensors)):
             if not (folder / name).is_file():
                 return f"has no {name}"
             if fault := fault_of(folder / name):
@@ -125,24 +127,16 @@ class Stage(ABC):
 
 
 def _fault_of_notes(path: Path) -> str | None:
-    """What is wrong with a stage's notes."""
+    """What is wrong with a stage's notes, of which the curves are read, too."""
     try:
-        float(read_json(path)["seconds"])
-    except (ValueError, KeyError, TypeError) as error:
+        notes = read_json(path)
+        seconds = float(notes["seconds"])
+        curves = Trained("", path.parent, notes, reused=True).curves
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
         return first_line(error)
-    return None
-
-
-def _fault_of_tensors(path: Path) -> str | None:
-    """What is wrong with a file of torch's: a zip file, with a checksum of each part."""
-    try:
-        with zipfile.ZipFile(path) as parts:
-            bad = parts.testzip()
-    except PermissionError:
-        raise
-    except Exception as error:  # zipfile, zlib and struct have one each for every kind of damage.
-        return first_line(error)
-    return None if bad is None else f"the checksum of {bad} is another"
+    points = [value for steps in curves.values() for step in steps for value in step.values()]
+    fit = math.isfinite(seconds) and all(value is None or isinstance(value, int | float) for value in points)
+    return None if fit else "its figures are no numbers"
 
 
 def train_model(
@@ -185,7 +179,18 @@ def save_weights(model: nn.Module, folder: Path) -> None:
 
 
 def load_weights(model: KGEModel, trained: Trained, device: torch.device) -> KGEModel:
-    """Read the weights into a model, on a device."""
-    weights = torch.load(trained.folder / WEIGHTS, weights_only=True, map_location="cpu", mmap=True)
-    model.load_state_dict(weights)
+    """Read the weights into a model, on a device.
+
+    Raises:
+        DataError: they are of another model.
+    """
+    path = trained.folder / WEIGHTS
+    weights = torch.load(path, weights_only=True, map_location="cpu", mmap=True)
+    try:
+        model.load_state_dict(weights)
+    except (RuntimeError, TypeError) as error:
+        raise DataError(
+            f"{path} must hold the weights of this model, but holds others: delete {trained.folder}, and it "
+            "is trained again."
+        ) from error
     return model.to(device)

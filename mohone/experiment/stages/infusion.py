@@ -9,8 +9,17 @@ import torch
 from pytorch_lightning.callbacks import Callback
 
 from mohone.core.config import Plain
+from mohone.core.errors import DataError
 from mohone.evaluation.link_prediction import LinkPrediction
-from mohone.experiment.stages.base import Sources, Stage, Trained, load_weights, save_weights, train_model
+from mohone.experiment.stages.base import (
+    NOTES,
+    Sources,
+    Stage,
+    Trained,
+    load_weights,
+    save_weights,
+    train_model,
+)
 from mohone.experiment.stages.baseline import BaselineStage
 from mohone.experiment.stages.network import NetworkStage
 from mohone.kge import KGEModel
@@ -58,9 +67,19 @@ class InfusionStage(Stage):
         return notes
 
     def read(self, trained: Trained) -> KGEModel:
-        """The infused model, on the trainers' device."""
+        """The infused model, on the trainers' device.
+
+        Raises:
+            DataError: the stage's notes are not those of such an infusion.
+        """
         assert self.plan.infusion is not None
-        model = self.plan.infusion.rebuild(self.baseline.new_model(), trained.notes, self.kg)
+        try:
+            model = self.plan.infusion.rebuild(self.baseline.new_model(), trained.notes, self.kg)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise DataError(
+                f"{trained.folder / NOTES} must say what was chosen, but cannot be read ({error!r}): delete "
+                f"{trained.folder}, and it is trained again."
+            ) from error
         device = torch.device("cpu") if self.plan.infusion.on_cpu else self.plan.trainers.device
         return load_weights(model, trained, device)
 

@@ -88,7 +88,9 @@ class Job:
     @property
     def order(self) -> tuple[object, ...]:
         """A key to sort by: the paper's models and infusions first."""
-        return place(self.result["kge_model"]), column_of(self.result).place, self.result["seed"], self.number
+        seed = self.result["seed"]
+        by_seed = (0, seed, "") if isinstance(seed, int) else (1, 0, str(seed))  # It may have failed by it.
+        return place(self.result["kge_model"]), column_of(self.result).place, by_seed, self.number
 
     @property
     def unmoved(self) -> bool:
