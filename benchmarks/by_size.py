@@ -10,6 +10,8 @@ import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from benchmarks.text import MISSING, Record, number
 from mohone.core.files import read_json, write_text
 from mohone.reporting.markdown import table
@@ -60,20 +62,24 @@ def page(results: Sequence[Record]) -> str:
 
 
 def draw(results: Sequence[Record], path: Path) -> None:
-    """Seconds of the processor (or else by the clock) and GB of each stage by entities, on axes of powers."""
-    figure, axes = new_figure(9.0, 3.6, 2)
-    for (stage, title), color in zip(STAGES.items(), _COLORS, strict=True):
-        for axis, costs in zip(axes, (("cpu_seconds", "seconds"), ("peak_gb",)), strict=True):
-            points = [(_n(result), found) for result in results if (found := _cost(result, stage, *costs))]
-            if points:
+    """Seconds of the processor (or else by the clock) and, where known, GB of each stage, by entities."""
+    panels = [("seconds", ("cpu_seconds", "seconds")), ("GB", ("peak_gb",))]
+    panels = [panel for panel in panels if any(_points(results, stage, panel[1]) for stage in STAGES)]
+    figure, axes = new_figure(4.5 * len(panels), 3.6, len(panels))
+    for axis, (label, costs) in zip(np.atleast_1d(axes), panels, strict=True):
+        for (stage, title), color in zip(STAGES.items(), _COLORS, strict=True):
+            if points := _points(results, stage, costs):
                 axis.plot(*zip(*points, strict=True), "o-", color=color, label=title)
-    for axis, label in zip(axes, ("seconds", "GB"), strict=True):
         low, high = _n(results[0]), _n(results[-1])
-        bottom = axis.get_ylim()[0] or 0.1
+        bottom = min(y for stage in STAGES for _, y in _points(results, stage, costs)) / 2
         axis.plot([low, high], [bottom, bottom * high / low], ":", color="grey", label="linear")
         axis.set(xscale="log", yscale="log", xlabel="entities", ylabel=label)
-    axes[0].legend(fontsize=8)
+        axis.legend(fontsize=8)
     save_figure(figure, path)
+
+
+def _points(results: Sequence[Record], stage: str, costs: Sequence[str]) -> list[tuple[int, float]]:
+    return [(_n(result), found) for result in results if (found := _cost(result, stage, *costs))]
 
 
 def _n(result: Record) -> int:
