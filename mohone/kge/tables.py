@@ -20,6 +20,7 @@ def lookup(table: Tensor, ids: Tensor | None, sparse: bool = False) -> Tensor:
     Returns:
         `(batch, width)`.
 
+    >>> import torch
     >>> lookup(torch.tensor([[0, 1], [2, 3], [4, 5]]), torch.tensor([2, 0])).tolist()
     [[4, 5], [0, 1]]
     """
