@@ -17,7 +17,7 @@ from typing import Any
 import torch
 
 from benchmarks.processes import memory_limit
-from mohone.core.compiling import peak_memory
+from mohone.core.machine import peak_memory
 from mohone.core.progress import want_progress
 from mohone.core.runtime import keep_freed_memory
 

@@ -19,7 +19,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from mohone.core.compiling import peak_memory
+from mohone.core.machine import peak_memory
 from mohone.data import SIDES, KnowledgeGraph, query_keys
 from mohone.data.load_report import LoadReport
 from mohone.data.vocabulary import Vocabulary

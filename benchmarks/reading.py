@@ -19,7 +19,7 @@ from benchmarks.planted import write_graph
 
 def read(folder: str, store: str) -> None:
     """Load the data set and print seconds and the most memory held, as JSON."""
-    from mohone.core.compiling import peak_memory
+    from mohone.core.machine import peak_memory
     from mohone.data import FolderDataset
 
     start, cpu = time.perf_counter(), time.process_time()

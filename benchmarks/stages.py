@@ -22,8 +22,8 @@ import numpy as np
 
 from benchmarks.processes import usable_cores
 from benchmarks.text import Record
-from mohone.core.compiling import peak_memory
 from mohone.core.files import write_json
+from mohone.core.machine import peak_memory
 
 Work = Callable[[], Record]
 

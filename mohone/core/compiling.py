@@ -51,6 +51,8 @@ def watched(name: str) -> Iterator[Watch]:
 
     from numba.core import event
 
+    from mohone.core.machine import peak_memory
+
     log = logging.getLogger(__name__)
 
     class Listener(event.TimingListener):  # type: ignore[misc]
@@ -71,16 +73,6 @@ def watched(name: str) -> Iterator[Watch]:
     watch.seconds = time.perf_counter() - start - watch.compiling
     watch.cpu_seconds = max(0.0, time.process_time() - worked - watch.compiling)
     watch.peak_gb = peak_memory() / 1e9
-
-
-def peak_memory() -> int:
-    """The most bytes that this process has held; 0 where the system does not say."""
-    try:
-        import resource
-    except ImportError:  # Not a Unix.
-        return 0
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
 
 
 def find_cache() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import torch
@@ -15,6 +16,16 @@ _NO_LIMIT = 1 << 60  # Version 1 of cgroups has a number for none.
 def held_memory() -> int:
     """Bytes that this process holds now; 0 where nobody can say (only Linux can)."""
     return _field(_PROC / "self/status", "VmRSS")
+
+
+def peak_memory() -> int:
+    """The most bytes that this process has held; 0 where the system does not say."""
+    try:
+        import resource
+    except ImportError:  # Not a Unix.
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
 
 
 def memory_left(device: torch.device | None = None) -> int | None:

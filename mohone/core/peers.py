@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from mohone.core.errors import TrainingError
+from mohone.core.errors import TrainingError, first_line
 
 
 @contextmanager
@@ -31,8 +31,7 @@ def peers_live() -> Iterator[None]:
     except RuntimeError as error:
         if not _is_of_backend(error):
             raise
-        first = str(error).strip().split("\n")[0]
-        raise TrainingError(_died(re.sub(r"^\[[^]]*\] ", "", first).split(". ")[0])) from None
+        raise TrainingError(_died(re.sub(r"^\[[^]]*\] ", "", first_line(error)).split(". ")[0])) from None
 
 
 def _died(why: str) -> str:

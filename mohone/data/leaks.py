@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mohone.core.arrays import sorted_distinct
 from mohone.core.words import counted
-from mohone.data.links import Links, contains, distinct
+from mohone.data.links import Links, contains
 
 if TYPE_CHECKING:  # Splitting a file needs no torch.
     from torch import Tensor
@@ -108,7 +109,7 @@ def find_leaks(
     of_train.sort()
     linked = links.linked_otherwise(of_train, of_test)
     by_relations = _by_relations(links, of_train, of_test, relations)
-    every = distinct(np.concatenate([of_train, of_test, links.codes(np.asarray(valid))]))
+    every = sorted_distinct(np.concatenate([of_train, of_test, links.codes(np.asarray(valid))]))
     return Leaks(
         triples=int(linked.sum()),
         share=float(linked.mean()) if len(linked) else 0.0,

@@ -38,17 +38,6 @@ def contains(ascending: np.ndarray, values: np.ndarray) -> np.ndarray:
     return found
 
 
-def distinct(values: np.ndarray) -> np.ndarray:
-    """Each number once, ascending; sorts them in place, which is quicker than `np.unique` by far.
-
-    Example:
-        >>> distinct(np.array([3, 1, 3])).tolist()
-        [1, 3]
-    """
-    values.sort()
-    return np.asarray(values[np.append(True, values[1:] != values[:-1])[: len(values)]])
-
-
 def unordered_pairs(triples: np.ndarray, n_entities: int) -> np.ndarray:
     """A number for the two ends of each triple, whichever is the head: `(n,)`.
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mohone.core.arrays import sorted_distinct
 from mohone.core.errors import DataError
-from mohone.data.links import distinct
 from mohone.data.names import Codes, Names
 from mohone.data.triples import NamedTriple, NamedTriples
 
@@ -58,7 +58,7 @@ class Order:
         Raises:
             DataError: more entities and relations than fit in 64 bits, three to a triple.
         """
-        keys = distinct(self._keys(codes))
+        keys = sorted_distinct(self._keys(codes))
         out = np.empty((len(keys), 3), np.int64)
         queries, out[:, 2] = np.divmod(keys, max(1, len(self.entities)))
         out[:, 0], out[:, 1] = np.divmod(queries, max(1, len(self.relations)))
@@ -69,7 +69,7 @@ class Order:
         if weights is None:
             return None
         keys = self._keys(codes)
-        unique = distinct(keys.copy())
+        unique = sorted_distinct(keys.copy())
         out = np.zeros(len(unique), np.float32)
         np.maximum.at(out, np.searchsorted(unique, keys), weights)
         return out

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mohone.data.links import distinct
+from mohone.core.arrays import sorted_distinct
 from mohone.data.names import Names
 from mohone.data.ordering import sorted_numbers
 
@@ -33,4 +33,4 @@ def test_lines_of_many_names_are_the_same_by_any_number_of_threads() -> None:
 
 @given(st.lists(st.integers(-3, 3)))
 def test_distinct_numbers_are_those_of_a_set(values: list[int]) -> None:
-    assert distinct(np.array(values, np.int64)).tolist() == sorted(set(values))
+    assert sorted_distinct(np.array(values, np.int64)).tolist() == sorted(set(values))
