@@ -117,5 +117,5 @@ def plain_step(model: KGEModel, objective: Objective, optimizer: torch.optim.Opt
 def chunk_sizes(kg: KnowledgeGraph) -> list[int]:
     """How many queries are scored at a time when the test split is ranked."""
     cpu, queries = torch.device("cpu"), torch.arange(2 * len(kg.test))
-    chunks = chunks_of(kg.test, queries, queries_at_once(kg.n_entities, cpu), cpu, together=False)
+    chunks = chunks_of(kg.test, queries, queries_at_once(kg.n_entities, cpu), cpu)
     return [len(chunk.triples) for chunk in chunks]

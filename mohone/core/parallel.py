@@ -38,8 +38,10 @@ def in_chunks(
         loop(0, n)
         return
     bounds = [n * i // n_chunks for i in range(n_chunks + 1)]
-    with ThreadPoolExecutor(n_chunks) as pool:
-        for done in [pool.submit(loop, *pair) for pair in pairwise(bounds)]:
+    with ThreadPoolExecutor(n_chunks - 1) as pool:
+        others = [pool.submit(loop, *pair) for pair in pairwise(bounds[1:])]
+        loop(*bounds[:2])  # This thread would only wait.
+        for done in others:
             done.result()
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mohone.data.datasets import FolderDataset, PackagedDataset, PublishedDataset
     from mohone.data.index import GroupIndex
-    from mohone.data.knowledge_graph import SIDES, KnowledgeGraph, answer_column, query_keys
+    from mohone.data.knowledge_graph import SIDES, KnowledgeGraph, answer_column, query_keys, query_order
     from mohone.data.memory import from_triples
 
 __all__ = [
@@ -21,10 +21,13 @@ __all__ = [
     "answer_column",
     "from_triples",
     "query_keys",
+    "query_order",
 ]
 _PLACES = {
     **dict.fromkeys(("FolderDataset", "PackagedDataset", "PublishedDataset"), "datasets"),
-    **dict.fromkeys(("SIDES", "KnowledgeGraph", "answer_column", "query_keys"), "knowledge_graph"),
+    **dict.fromkeys(
+        ("SIDES", "KnowledgeGraph", "answer_column", "query_keys", "query_order"), "knowledge_graph"
+    ),
     "GroupIndex": "index",
     "from_triples": "memory",
 }

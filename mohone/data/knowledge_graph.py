@@ -149,6 +149,19 @@ def query_keys(triples: Tensor, side: str, n_relations: int) -> Tensor:
     return triples[:, 2 - answer_column(side)] * n_relations + triples[:, 1]
 
 
+def query_order(triples: Tensor, side: str) -> Tensor:
+    """Where triples stand once they are sorted by relation, then by the known entity: `(n,)`, stable.
+
+    So what a relation needs is made once, and equal queries are neighbours.
+
+    Example:
+        >>> query_order(torch.tensor([[5, 1, 2], [4, 0, 3], [3, 1, 2], [3, 1, 9]]), "tail").tolist()
+        [1, 2, 3, 0]
+    """
+    by_entity = triples[:, 2 - answer_column(side)].argsort(stable=True)
+    return by_entity[triples[by_entity, 1].argsort(stable=True)]
+
+
 def splits_of(kg: KnowledgeGraph, triples: Tensor) -> Tensor:
     """The number of the first split that has each triple; -1: none has. `(n,)` for `(n, 3)`."""
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from mohone.data import SIDES, answer_column
+from mohone.data import SIDES, query_order
 
 # Elements of a score matrix: memory stays constant, and 8 MB stay in a processor's cache.
 _CHUNK_ELEMENTS = {"cpu": 1 << 21, "cuda": 1 << 26}
@@ -18,7 +18,7 @@ _LEAST_CHUNK = 32
 
 
 class Chunk(NamedTuple):
-    """Queries scored at once, sorted by relation, and where in them each relation is.
+    """Queries scored at once, sorted by relation and known entity, and where in them each relation is.
 
     `places` says where among all that are ranked, tails first, each of them belongs.
     """
@@ -62,26 +62,20 @@ def block_size(
     return BlockSize(queries, width or block_elements(device) // queries)
 
 
-def chunks_of(
-    triples: Tensor, queries: Tensor, size: int, device: torch.device, together: bool
-) -> list[Chunk]:
-    """The chunks of both sides.
+def chunks_of(triples: Tensor, queries: Tensor, size: int, device: torch.device) -> list[Chunk]:
+    """The chunks of both sides: equal queries are neighbours, so that a model can answer them once.
 
     Args:
         triples: `(n, 3)`.
         queries: which of their `2 n` queries, tails first, ascending.
         size: of a chunk.
         device: where its triples are to be.
-        together: should queries of one known entity be neighbours, too?
     """
     n, chunks = len(triples), []
     for number, side in enumerate(SIDES):
         places = ((queries >= number * n) & (queries < (number + 1) * n)).nonzero().flatten()
         asked = triples[queries[places] - number * n]
-        if together:
-            order = asked[:, 2 - answer_column(side)].argsort(stable=True)
-            places, asked = places[order], asked[order]
-        order = asked[:, 1].argsort(stable=True)
+        order = query_order(asked, side)
         parts = zip(asked[order].split(size), places[order].split(size), strict=True)
         chunks += [
             Chunk(side, part.to(device), where, _relations(part)) for part, where in parts if len(part)

@@ -41,7 +41,7 @@ class LinkPrediction:
 
     Known answers come from train and valid for `valid`, and from all three splits for `test`. Queries are
     scored in the order of their relations, so that candidates of a type are columns of a block, and models
-    with a matrix for each relation use it once.
+    with a matrix for each relation use it once; equal queries stand together.
 
     Args:
         kg: the data set.
@@ -134,16 +134,16 @@ class LinkPrediction:
         return few or len(self._queries) < 2 * len(self.triples)
 
     @cached_property
-    def _plans(self) -> dict[tuple[torch.device, int, bool], list[Chunk]]:
+    def _plans(self) -> dict[tuple[torch.device, int], list[Chunk]]:
         return {}
 
     def _chunks(self, model: Scorer) -> list[Chunk]:
         """The chunks of both sides on a model's device, made once."""
         device, blocks = device_of(model), self._block_size(model)
         size = self._chunk or (blocks.queries if blocks else queries_at_once(self.n_entities, device))
-        key = device, size, blocks is not None
+        key = device, size
         if key not in self._plans:
-            self._plans[key] = chunks_of(self.triples, self._queries, size, device, blocks is not None)
+            self._plans[key] = chunks_of(self.triples, self._queries, size, device)
         return self._plans[key]
 
     def _block_size(self, model: Scorer) -> BlockSize | None:

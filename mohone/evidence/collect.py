@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from mohone.core.progress import progress_bar
-from mohone.data import SIDES, GroupIndex, KnowledgeGraph, answer_column, query_keys
+from mohone.data import SIDES, GroupIndex, KnowledgeGraph, answer_column, query_keys, query_order
 from mohone.evaluation.known_answers import mask_known
 from mohone.evaluation.ranks import rank_all
 from mohone.evaluation.scoring import score_all
@@ -147,12 +147,11 @@ def add_best_of_mix(
 
 
 def _chunks(kg: KnowledgeGraph, size: int) -> Iterator[_Queries]:
-    """All queries of the validation triples, in the order of their directed relations."""
-    order = kg.valid[:, 1].argsort(stable=True)
+    """All queries of the validation triples, by their directed relations, equal ones together."""
     first = 0
     for side in SIDES:
         known_answers = kg.answers(side, "train", "valid", of=kg.valid)
-        for triples in kg.valid[order].split(size):
+        for triples in kg.valid[query_order(kg.valid, side)].split(size):
             yield _Queries(side, triples, known_answers, slice(first, first + len(triples)))
             first += len(triples)
 

@@ -10,7 +10,7 @@ from numba import njit
 
 from mohone.core.parallel import Array
 from mohone.evidence.facts import Facts, span
-from mohone.evidence.found import with_room
+from mohone.evidence.found import find, with_room
 
 MIN_HITS = 2
 MIN_CONFIDENCE = 0.01
@@ -51,7 +51,10 @@ def count_companions(facts: Facts, relation: int, slots: Array | None = None) ->
         holders = _holders(facts, relation)
     else:
         holders = _holders_of(facts, relation, slots)
-    return Companions(slots, *_companions(facts, relation, slots, *holders))
+    found = find(
+        lambda start, stop: _companions(facts, relation, slots, *holders, start, stop), len(holders[0]) - 1
+    )
+    return Companions(slots, *found)
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -108,28 +111,32 @@ def _holders_of(facts: Facts, relation: int, slots: Array) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def _companions(facts: Facts, relation: int, slots: Array, begins: Array, holders: Array) -> Any:
-    """The companions of slots, all if `slots` is empty, of answers to one relation."""
-    n_slots, width = len(begins) - 1, len(facts.slot_starts) - 1
+def _companions(
+    facts: Facts, relation: int, slots: Array, begins: Array, holders: Array, start: int, stop: int
+) -> Any:
+    """The companions of slots, from one place of `slots` to another, or of all slots if it is empty.
+
+    Gives how many each has, their answers and chances.
+    """
+    width = len(facts.slot_starts) - 1
     inverse = (relation + facts.n_relations) % width
     own_slots = facts.slot_starts[inverse], facts.slot_starts[inverse + 1]
     count = np.zeros(len(facts.starts) - 1, np.int32)
-    touched = np.empty(len(count), np.int32)
-    starts = np.zeros(n_slots + 1, np.int64)
+    touched = np.empty(len(count) + 1, np.int32)
+    counts = np.zeros(stop - start, np.int64)
     answers, chances = np.empty(1024, np.int32), np.empty((1024, 4), np.float32)
     size = 0
-    for place in range(n_slots):
-        slot = slots[place] if len(slots) else place
-        n_touched = 0
-        if begins[place + 1] - begins[place] >= MIN_HITS:
-            for at in range(begins[place], begins[place + 1]):
-                low, high = span(facts, holders[at], relation)
-                for edge in range(low, high):
-                    answer = facts.target[edge]
-                    if count[answer] == 0:
-                        touched[n_touched] = answer
-                        n_touched += 1
-                    count[answer] += 1
+    for place in range(start, stop):
+        if begins[place + 1] - begins[place] < MIN_HITS:
+            continue
+        slot, first, n_touched = slots[place] if len(slots) else place, size, 0
+        for at in range(begins[place], begins[place + 1]):
+            low, high = span(facts, holders[at], relation)
+            for edge in range(low, high):
+                answer = facts.target[edge]
+                touched[n_touched] = answer  # Without a branch: none could be foretold.
+                n_touched += count[answer] == 0
+                count[answer] += 1
         answers, chances = with_room(answers, chances, size + n_touched)
         for j in range(n_touched):
             hits = count[touched[j]]
@@ -143,5 +150,5 @@ def _companions(facts: Facts, relation: int, slots: Array, begins: Array, holder
                 chances[size, 2], chances[size, 3] = without, math.log1p(-without)
                 size += 1
             count[touched[j]] = 0
-        starts[place + 1] = size
-    return starts, answers[:size].copy(), chances[:size].copy()
+        counts[place - start] = size - first
+    return counts, answers[:size].copy(), chances[:size].copy()

@@ -11,7 +11,7 @@ from numba import njit
 
 from mohone.core.arrays import sorted_distinct
 from mohone.core.errors import require_int
-from mohone.core.parallel import Array, in_chunks
+from mohone.core.parallel import Array
 from mohone.evidence.companions import Companions, count_companions, log_chance
 from mohone.evidence.expert import SparseExpert
 from mohone.evidence.facts import Facts, span
@@ -73,13 +73,9 @@ class Contexts(SparseExpert):
 
     def _count(self, asked: list[int]) -> None:
         self._companions = {one: self._companions[one] for one in asked if one in self._companions}
-        missing = [one for one in asked if one not in self._companions]
-
-        def loop(start: int, stop: int) -> None:
-            for one in missing[start:stop]:
+        for one in asked:
+            if one not in self._companions:
                 self._companions[one] = count_companions(self.facts, one)
-
-        in_chunks(loop, len(missing), least=1)
 
     def _rules(self, known: int, relation: int) -> tuple[Companions, Array]:
         """The rules that an entity's edges need, and where among them those of each edge are."""

@@ -9,6 +9,25 @@ from mohone.kge import KGEModel
 from mohone.kge.base import BlockScores
 
 
+def distinct_queries(known: Tensor, relation: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Each query once.
+
+    Args:
+        known, relation: `(batch,)`, relations directed.
+
+    Returns:
+        entities and directed relations `(n_distinct,)`, by relation, then entity, and which of them each
+        of the batch is, `(batch,)`.
+
+    Example:
+        >>> distinct_queries(torch.tensor([7, 7, 5]), torch.tensor([1, 1, 0]))
+        (tensor([5, 7]), tensor([0, 1]), tensor([1, 1, 0]))
+    """
+    width = int(known.max()) + 1 if len(known) else 1
+    keys, place = torch.unique(relation * width + known, return_inverse=True)
+    return keys % width, keys // width, place
+
+
 def directed_scores(model: KGEModel, known: Tensor, relation: Tensor) -> Tensor:
     """The scores of all entities: `(batch, n_entities)` for `(batch,)` entities and directed relations."""
     is_tail = relation < model.n_relations

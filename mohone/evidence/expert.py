@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from mohone.core.parallel import Array
+from mohone.evidence.directed import distinct_queries
 from mohone.evidence.facts import Facts
 from mohone.evidence.found import Found, add_block, add_found, look_up, summed
 from mohone.evidence.neighbors import Neighbors
@@ -124,5 +125,6 @@ class SparseExpert(Expert):
 
     def at(self, known: Tensor, relation: Tensor, candidates: Tensor) -> Tensor:
         """The values of candidates."""
-        found = self.found(known.numpy(), relation.numpy())
-        return torch.from_numpy(look_up(found, candidates.numpy(), self.facts.n_entities))
+        *queries, place = distinct_queries(known, relation)
+        found = self.found(*(query.numpy() for query in queries))
+        return torch.from_numpy(look_up(found, place.numpy(), candidates.numpy(), self.facts.n_entities))

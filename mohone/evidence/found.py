@@ -104,11 +104,11 @@ def is_run(candidates: Array) -> bool:
     return bool((candidates == candidates[0] + np.arange(len(candidates))).all())
 
 
-def look_up(found: Found, candidates: Array, n_entities: int) -> Array:
-    """The values of candidates `(batch, k)`: `(batch, k, n_values)` float32."""
+def look_up(found: Found, place: Array, candidates: Array, n_entities: int) -> Array:
+    """The values of candidates `(batch, k)` of the queries `place`: `(batch, k, n_values)` float32."""
     out = np.zeros((*candidates.shape, found.values.shape[1]), np.float32)
     in_chunks(
-        lambda start, stop: _look_up(found, candidates, n_entities, start, stop, out),
+        lambda start, stop: _look_up(found, place, candidates, n_entities, start, stop, out),
         len(candidates),
         least=_LEAST,
     )
@@ -145,17 +145,20 @@ def _add(found: Found, weights: Array, start: int, stop: int, scores: Array) -> 
 
 
 @njit(cache=True, nogil=True)
-def _look_up(found: Found, candidates: Array, n_entities: int, start: int, stop: int, out: Array) -> None:
-    place = np.full(n_entities, -1, np.int64)
+def _look_up(
+    found: Found, place: Array, candidates: Array, n_entities: int, start: int, stop: int, out: Array
+) -> None:
+    where = np.full(n_entities, -1, np.int64)
     for i in range(start, stop):
-        for at in range(found.starts[i], found.starts[i + 1]):
-            place[found.entities[at]] = at
+        first, last = found.starts[place[i]], found.starts[place[i] + 1]
+        for at in range(first, last):
+            where[found.entities[at]] = at
         for j in range(candidates.shape[1]):
-            at = place[candidates[i, j]]
+            at = where[candidates[i, j]]
             if at >= 0:
                 out[i, j] = found.values[at]
-        for at in range(found.starts[i], found.starts[i + 1]):
-            place[found.entities[at]] = -1
+        for at in range(first, last):
+            where[found.entities[at]] = -1
 
 
 @njit(cache=True, nogil=True)

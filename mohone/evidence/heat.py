@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from mohone.graph.network import Network
 EPSILON = 1e-6  # A share of heat that is as good as none.
 _TAIL = 2e-4  # Share of walks, the longest, that are taken as if they were a little shorter.
 _ROWS = 64  # Spread side by side: a line of as many numbers is read at once.
+_MANY = 32  # Queries at once that are taken for a part of all.
 _CACHE_BYTES = 1 << 30
 MOST_DENSE = 50_000  # Entities up to which whole rows are computed.
 _THINNEST = 1e-5
@@ -91,27 +92,35 @@ class Heat(Expert):
         # Memory is only taken when rows are written.
         self._kept = torch.empty(most, len(self.scales), n, dtype=torch.float16)
 
-    def rows(self, known: Tensor) -> Tensor:
-        """The values of all candidates: `(len(known), n_scales, n_entities)` float16."""
+    def _rows(self, known: Tensor) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+        """Some of the queries, rows of values `(n, n_scales, n_entities)` float16, and which are whose."""
         self._keep(known)
         place = self._place[known]
-        if (place >= 0).all():
-            return self._kept[place]
-        others = known[place < 0].unique()
-        computed = self._compute(others)
-        out = torch.empty(len(known), *self._kept.shape[1:], dtype=torch.float16)
-        out[place >= 0] = self._kept[place[place >= 0]]
-        out[place < 0] = computed[torch.searchsorted(others, known[place < 0])]
-        return out
+        asked = (place >= 0).nonzero().flatten()
+        yield asked, self._kept, place[asked]
+        asked = (place < 0).nonzero().flatten()
+        for some in asked.split(4 * _ROWS * torch.get_num_threads()):
+            others, where = known[some].unique(return_inverse=True)
+            yield some, self._compute(others), where
 
     def _keep(self, known: Tensor) -> None:
         """Compute the rows that are not kept, as many as there is room for."""
         missing = known[self._place[known] < 0].unique()[: len(self._kept) - self._n_kept]
+        if len(missing) % _ROWS > 0 and len(known) >= _MANY:
+            missing = self._filled_up(missing)
         for some in missing.split(4 * _ROWS * torch.get_num_threads()):
             places = slice(self._n_kept, self._n_kept + len(some))
             self._kept[places] = self._compute(some)
             self._place[some] = torch.arange(places.start, places.stop)
             self._n_kept = places.stop
+
+    def _filled_up(self, missing: Tensor) -> Tensor:
+        """With others that are not kept: so many queries are part of more, and a few rows cost what 64 do."""
+        place = self._place.clone()
+        place[missing] = 0
+        room = len(self._kept) - self._n_kept - len(missing)
+        others = (place < 0).nonzero().flatten()[: min(room, -len(missing) % _ROWS)]
+        return torch.cat([missing, others])
 
     def _compute(self, nodes: Tensor) -> Tensor:
         """The values of some rows: `(len(nodes), n_scales, n_entities)` float16."""
@@ -133,13 +142,9 @@ class Heat(Expert):
         if self._thin is not None:
             self.block_adder(known, relation, weights)(scores, torch.arange(scores.shape[1]))
             return
-        self._keep(known)
-        step = max(1, (1 << 20) // max(1, scores.shape[1]))
-        for start in range(0, len(known), step):
-            some = slice(start, start + step)
-            rows = self.rows(known[some])
-            for i in range(len(self.scales)):
-                scores[some].addcmul_(rows[:, i].float(), weights[some, i, None])
+        for asked, rows, place in self._rows(known):
+            arrays = rows.view(torch.int16), place, weights[asked], asked, scores
+            _add_on_all_threads(*(array.numpy() for array in arrays))
 
     def block_adder(self, known: Tensor, relation: Tensor, weights: Tensor) -> BlockAdder:
         """Beyond `most_dense`: what degrees tell of all, and what differs from it where heat was followed."""
@@ -152,13 +157,12 @@ class Heat(Expert):
         """The values of candidates."""
         if self._thin is not None:
             return torch.from_numpy(heat_at(self._thin, known.numpy(), candidates.numpy()))
-        self._keep(known)
         out = torch.empty(*candidates.shape, len(self.scales))
         step = max(1, (1 << 20) // max(1, self.facts.n_entities))
-        for start in range(0, len(known), step):
-            some = slice(start, start + step)
-            places = candidates[some, None, :].expand(-1, len(self.scales), -1)
-            out[some] = self.rows(known[some]).gather(2, places).transpose(1, 2).float()
+        for asked, rows, place in self._rows(known):
+            for some, where in zip(asked.split(step), place.split(step), strict=True):
+                places = candidates[some, None, :].expand(-1, len(self.scales), -1)
+                out[some] = rows[where].gather(2, places).transpose(1, 2).float()
         return out
 
     def why(self, known: int, relation: int, candidate: int) -> list[Reason]:
@@ -187,6 +191,32 @@ def _chances(scales: Sequence[float], first_walk: int) -> Array:
     out[:, -1] += [poisson.sf(longest, scale) for scale in scales]
     out[:, :first_walk] = 0.0
     return out.astype(np.float32)
+
+
+def _add_on_all_threads(bits: Array, place: Array, weights: Array, of_scores: Array, scores: Array) -> None:
+    """Add the rows `place` of float16, given as int16, by their weights to the rows `of_scores` of scores."""
+    in_chunks(
+        lambda start, stop: _add_rows(bits, place, weights, of_scores, start, stop, scores),
+        len(place),
+        least=8,
+    )
+
+
+@njit(cache=True, nogil=True)
+def _add_rows(
+    bits: Array, place: Array, weights: Array, of_scores: Array, start: int, stop: int, scores: Array
+) -> None:
+    # A float32 with the bits of a float16 in its middle is 2^112 times too small, and exactly that.
+    unit = np.float32(2.0**112)
+    for i in range(start, stop):
+        out = scores[of_scores[i]]
+        for scale in range(bits.shape[1]):
+            row, weight = bits[place[i], scale], weights[i, scale] * unit
+            for j in range(len(row)):
+                half = np.int32(row[j])
+                size = np.int32(np.int32(half & np.int32(0x7FFF)) << np.int32(13))
+                sign = np.int32(np.int32(half & np.int32(-0x8000)) << np.int32(16))
+                out[j] += weight * np.int32(size | sign).view(np.float32)
 
 
 @njit(cache=True, nogil=True)

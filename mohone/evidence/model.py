@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from mohone.data import SIDES
-from mohone.evidence.directed import directed_blocks, directed_scores
+from mohone.evidence.directed import directed_blocks, directed_scores, distinct_queries
 from mohone.evidence.expert import Expert
 from mohone.evidence.explanation import MODEL, Explanation, Share
 from mohone.evidence.facts import Facts
@@ -99,8 +99,8 @@ class EvidenceModel(Wrapped):
 
     @torch.no_grad()
     def score_candidates(self, query: Query, candidates: Tensor | None = None) -> Tensor:
-        """`(batch, n_candidates)`; all are scored where some are asked for."""
-        known, relation = query.entity, query.relation
+        """`(batch, n_candidates)`; all are scored where some are asked for, and equal queries once."""
+        known, relation, place = distinct_queries(query.entity, query.relation)
         scores = (
             self.weights[relation, :1]
             * self.inverse_temperature
@@ -108,7 +108,8 @@ class EvidenceModel(Wrapped):
         )
         for expert, own in self._expert_weights(relation):
             expert.add_to(scores, known, relation, own)
-        return scores if candidates is None else scores[:, candidates]
+        scores = scores if candidates is None else scores[:, candidates]
+        return scores if torch.equal(place, torch.arange(len(scores))) else scores[place]
 
     @torch.no_grad()
     def block_scores(self, query: Query) -> BlockScores:
