@@ -19,6 +19,11 @@ from mohone.evidence.reasons import Reason
 BlockAdder = Callable[[Tensor, Tensor], None]
 
 
+def arrays_of(*tensors: Tensor) -> list[Array]:
+    """The same numbers without gaps: loops are compiled anew for each other layout, which takes seconds."""
+    return [tensor.contiguous().numpy() for tensor in tensors]
+
+
 class Expert(nn.Module, ABC):
     """Values that speak for or against candidates of a query `(known, relation, ?)`.
 
@@ -116,15 +121,16 @@ class SparseExpert(Expert):
 
     def add_to(self, scores: Tensor, known: Tensor, relation: Tensor, weights: Tensor) -> None:
         """Add the weighted values of those it finds."""
-        add_found(self.found(known.numpy(), relation.numpy()), weights.numpy(), scores.numpy())
+        add_found(self.found(*arrays_of(known, relation)), weights.numpy(), scores.numpy())
 
     def block_adder(self, known: Tensor, relation: Tensor, weights: Tensor) -> BlockAdder:
         """Of those it finds, once."""
-        found = summed(self.found(known.numpy(), relation.numpy()), weights.numpy())
+        found = summed(self.found(*arrays_of(known, relation)), weights.numpy())
         return lambda scores, candidates: add_block(found, candidates.numpy(), scores.numpy())
 
     def at(self, known: Tensor, relation: Tensor, candidates: Tensor) -> Tensor:
         """The values of candidates."""
         *queries, place = distinct_queries(known, relation)
-        found = self.found(*(query.numpy() for query in queries))
-        return torch.from_numpy(look_up(found, place.numpy(), candidates.numpy(), self.facts.n_entities))
+        found = self.found(*arrays_of(*queries))
+        where = arrays_of(place, candidates)
+        return torch.from_numpy(look_up(found, *where, self.facts.n_entities))

@@ -11,7 +11,7 @@ from numba import njit
 from torch import Tensor
 
 from mohone.core.parallel import Array, in_chunks
-from mohone.evidence.expert import BlockAdder, SparseExpert
+from mohone.evidence.expert import BlockAdder, SparseExpert, arrays_of
 from mohone.evidence.facts import Facts, span
 from mohone.evidence.found import Found, find, is_run
 from mohone.evidence.reasons import Popular, Reason
@@ -34,7 +34,7 @@ class Frequency(SparseExpert):
         """By the relation's slots, which its queries share: of a large graph they are millions."""
         sizes = self.facts.slot_size
         logs = np.log1p(np.arange(1 + int(sizes.max(initial=0)))).astype(np.float32)
-        query = known.numpy(), relation.numpy(), weights[:, 0].contiguous().numpy()
+        query = arrays_of(known, relation, weights[:, 0])
 
         def add(scores: Tensor, candidates: Tensor) -> None:
             wanted, out = candidates.numpy(), scores.numpy()
@@ -51,7 +51,7 @@ class Frequency(SparseExpert):
     def at(self, known: Tensor, relation: Tensor, candidates: Tensor) -> Tensor:
         """The values of candidates alone: all that answer a relation of a large graph are millions."""
         out = np.empty((*candidates.shape, 1), np.float32)
-        queries = known.numpy(), relation.numpy(), candidates.numpy()
+        queries = arrays_of(known, relation, candidates)
         in_chunks(lambda start, stop: _at(self.facts, *queries, start, stop, out), len(out), least=8)
         return torch.from_numpy(out)
 

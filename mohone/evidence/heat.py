@@ -14,7 +14,7 @@ from torch import Tensor
 
 from mohone.core.errors import require_float, require_int, require_some
 from mohone.core.parallel import Array, in_chunks
-from mohone.evidence.expert import BlockAdder, Expert
+from mohone.evidence.expert import BlockAdder, Expert, arrays_of
 from mohone.evidence.facts import Facts
 from mohone.evidence.reasons import Heat as HeatReason
 from mohone.evidence.reasons import Reason
@@ -150,13 +150,13 @@ class Heat(Expert):
         """Beyond `most_dense`: what degrees tell of all, and what differs from it where heat was followed."""
         if self._thin is None:
             return super().block_adder(known, relation, weights)
-        spread = spread_of(self._thin, self._classes, known.numpy(), weights.numpy())
+        spread = spread_of(self._thin, self._classes, *arrays_of(known, weights))
         return lambda scores, candidates: add_spread(spread, candidates.numpy(), scores.numpy())
 
     def at(self, known: Tensor, relation: Tensor, candidates: Tensor) -> Tensor:  # noqa: ARG002
         """The values of candidates."""
         if self._thin is not None:
-            return torch.from_numpy(heat_at(self._thin, known.numpy(), candidates.numpy()))
+            return torch.from_numpy(heat_at(self._thin, *arrays_of(known, candidates)))
         out = torch.empty(*candidates.shape, len(self.scales))
         step = max(1, (1 << 20) // max(1, self.facts.n_entities))
         for asked, rows, place in self._rows(known):
