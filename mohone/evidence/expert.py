@@ -132,5 +132,5 @@ class SparseExpert(Expert):
         """The values of candidates."""
         *queries, place = distinct_queries(known, relation)
         found = self.found(*arrays_of(*queries))
-        where = arrays_of(place, candidates)
-        return torch.from_numpy(look_up(found, *where, self.facts.n_entities))
+        place_of, wanted = arrays_of(place, candidates)
+        return torch.from_numpy(look_up(found, place_of, wanted, self.facts.n_entities))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,28 +29,11 @@ MOST_BY_MODEL = 50_000
 _HELD_OUT = 20  # One training triple in so many is held out.
 
 
-def fit_evidence(
-    model: KGEModel,
-    kg: KnowledgeGraph,
-    neighbors: Neighbors | None,
-    experts: Sequence[Expert],
-    *,
-    inverse_temperature: float = 1.0,
-    n_candidates: int = 200,
-    penalty: float | Sequence[float] = (25.0, 5.0, 1.0),
-    folds: int = 5,
-    seed: int = 0,
-    fit_on: str = "valid",
-    parts: Sequence[str] = ("frequency",),
-    description: str | None = None,
-) -> tuple[EvidenceModel, dict[str, Any]]:
-    """Let the experts learn and mix them with the model.
+@dataclass(frozen=True)
+class Fitting:
+    """How weights are fitted.
 
-    Args:
-        model: trained, on the CPU; it becomes part of the result, unchanged.
-        kg: its data set.
-        neighbors: in network space, for the experts that need them.
-        experts: new ones.
+    Attributes:
         inverse_temperature: factor of scores in the model's training.
         n_candidates: of each query, which weights are fitted on.
         penalty: of weights by relation, or several to choose from.
@@ -60,77 +43,85 @@ def fit_evidence(
             with evidence from the others, after which the experts learn from all.
         parts: values that are also mixed with the model alone, so that their part of the gain is known.
         description: of a progress bar; None: there is none.
+        most_by_model: of more entities, half as many candidates are added, the best of a first mix, and
+            weights are fitted again.
+    """
+
+    inverse_temperature: float = 1.0
+    n_candidates: int = 200
+    penalty: float | Sequence[float] = (25.0, 5.0, 1.0)
+    folds: int = 5
+    seed: int = 0
+    fit_on: str = "valid"
+    parts: Sequence[str] = ("frequency",)
+    description: str | None = None
+    most_by_model: int = MOST_BY_MODEL
+
+    def __post_init__(self) -> None:
+        require_choice("infusion.fit_on", self.fit_on, FIT_ON)
+        require_float("inverse_temperature", self.inverse_temperature, strict=True)
+        require_int("infusion.candidates", self.n_candidates, 2)
+        require_int("infusion.folds", self.folds, 2)
+        for one in require_some("infusion.penalty", self.penalty):
+            require_float("infusion.penalty", one, strict=True)
+
+
+def fit_evidence(
+    model: KGEModel,
+    kg: KnowledgeGraph,
+    neighbors: Neighbors | None,
+    experts: Sequence[Expert],
+    fitting: Fitting | None = None,
+) -> tuple[EvidenceModel, dict[str, Any]]:
+    """Let the experts learn and mix them with the model.
+
+    Args:
+        model: trained, on the CPU; it becomes part of the result, unchanged.
+        kg: its data set.
+        neighbors: in network space, for the experts that need them.
+        experts: new ones.
+        fitting: how; None: as usual.
 
     Returns:
         the model with evidence, and what is to be told of it, in plain types.
     """
-    require_choice("infusion.fit_on", fit_on, FIT_ON)
-    require_float("inverse_temperature", inverse_temperature, strict=True)
-    require_int("infusion.candidates", n_candidates, 2)
-    require_int("infusion.folds", folds, 2)
-    for one in require_some("infusion.penalty", penalty):
-        require_float("infusion.penalty", one, strict=True)
-    fitted_on = kg if fit_on == "valid" else hold_out(kg, seed)
-    learn_experts(experts, fitted_on, neighbors, seed)
-    out, notes = fit_weights(
-        model,
-        fitted_on,
-        experts,
-        inverse_temperature=inverse_temperature,
-        n_candidates=n_candidates,
-        penalty=penalty,
-        folds=folds,
-        seed=seed,
-        parts=parts,
-        description=description,
-    )
-    if fit_on == "train":
-        learn_experts(experts, kg, neighbors, seed)
-    return out, {"fit_on": fit_on, **notes}
+    fitting = fitting or Fitting()
+    fitted_on = kg if fitting.fit_on == "valid" else hold_out(kg, fitting.seed)
+    learn_experts(experts, fitted_on, neighbors, fitting.seed)
+    out, notes = fit_weights(model, fitted_on, experts, fitting)
+    if fitted_on is not kg:
+        learn_experts(experts, kg, neighbors, fitting.seed)
+    return out, {"fit_on": fitting.fit_on, **notes}
 
 
 def fit_weights(
-    model: KGEModel,
-    kg: KnowledgeGraph,
-    experts: Sequence[Expert],
-    *,
-    inverse_temperature: float = 1.0,
-    n_candidates: int = 200,
-    penalty: float | Sequence[float] = (25.0, 5.0, 1.0),
-    folds: int = 5,
-    seed: int = 0,
-    parts: Sequence[str] = ("frequency",),
-    description: str | None = None,
-    most_by_model: int = MOST_BY_MODEL,
+    model: KGEModel, kg: KnowledgeGraph, experts: Sequence[Expert], fitting: Fitting
 ) -> tuple[EvidenceModel, dict[str, Any]]:
-    """Mix what experts have learned with a model, by the validation triples of `kg`; see `fit_evidence`.
-
-    Args:
-        most_by_model: of more entities, half as many candidates are added, the best of a first mix, and
-            weights are fitted again.
-    """
-    collected = collect(model, experts, kg, inverse_temperature, n_candidates, description)
-    out = EvidenceModel(model, experts, inverse_temperature)
+    """Mix what experts have learned with a model, by the validation triples of `kg`."""
+    scale, description = fitting.inverse_temperature, fitting.description
+    collected = collect(model, experts, kg, scale, fitting.n_candidates, description)
+    out = EvidenceModel(model, experts, scale)
 
     def choose(lists: Lists) -> Choice:
-        return choose_mix(lists, collected.triples, len(out.weights), penalty, folds, seed)
+        of = lists, collected.triples, len(out.weights)
+        return choose_mix(*of, fitting.penalty, fitting.folds, fitting.seed)
 
     choice = choose(collected.lists)
     out.weights.copy_(torch.from_numpy(choice.mix.weights))
-    is_large = kg.n_entities > most_by_model
+    is_large = kg.n_entities > fitting.most_by_model
     if is_large:
-        collected = add_best_of_mix(collected, out, kg, n_candidates // 2, description)
+        collected = add_best_of_mix(collected, out, kg, fitting.n_candidates // 2, description)
         choice = choose(collected.lists)
         out.weights.copy_(torch.from_numpy(choice.mix.weights))
     notes = {
-        "inverse_temperature": inverse_temperature,
+        "inverse_temperature": scale,
         "best_of_mix_added": is_large,
         **_notes(out, choice, collected, kg),
     }
-    alone = [0, *(i for i, name in enumerate(out.values) if name in parts)]
+    alone = [0, *(i for i, name in enumerate(out.values) if name in fitting.parts)]
     if 1 < len(alone) < len(out.values):
         few = collected.lists._replace(values=np.ascontiguousarray(collected.lists.values[:, :, alone]))
-        notes["parts"] = _keep_part(out, "_and_".join(parts), alone, choose(few))
+        notes["parts"] = _keep_part(out, "_and_".join(fitting.parts), alone, choose(few))
     return out, notes
 
 

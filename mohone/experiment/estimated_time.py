@@ -139,11 +139,8 @@ class Times:
         with watched("plan") as learning:
             learn_experts(experts, kg, neighbors, self.plan.seed)
         few = dataclasses.replace(kg, valid=kg.valid[:_FITTED])
-        chosen: dict[str, Any] = {
-            "n_candidates": self._evidence.candidates,
-            "penalty": self._evidence.penalty,
-        }
-        fit = partial(fit_weights, self._module.model.cpu(), few, experts, **chosen)
+        chosen = dataclasses.replace(self._evidence.fitting(), description=None)
+        fit = partial(fit_weights, self._module.model.cpu(), few, experts, chosen)
         mixed, _ = fit()  # Compiled by then.
         return mixed, learning.seconds, seconds_of(fit) / max(1, len(few.valid))
 

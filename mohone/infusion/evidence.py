@@ -14,7 +14,7 @@ from mohone.evidence.answers import Answers
 from mohone.evidence.contexts import Contexts
 from mohone.evidence.expert import Expert
 from mohone.evidence.facts import facts_of
-from mohone.evidence.fit import FIT_ON, fit_evidence
+from mohone.evidence.fit import Fitting, fit_evidence
 from mohone.evidence.frequency import Frequency
 from mohone.evidence.heat import Heat
 from mohone.evidence.linked import Linked
@@ -85,13 +85,11 @@ class Evidence(Infusion):
         require_choice("infusion.metric", self.metric, METRICS)
         require_bool("infusion.random", self.random)
         require_choice("infusion.first", self.first, FIRST)
-        require_choice("infusion.fit_on", self.fit_on, FIT_ON)
-        require_int("infusion.candidates", self.candidates, 2)
-        require_int("infusion.folds", self.folds, 2)
         require_int("infusion.seed", self.seed, 0)
         if not self.experts:
             raise ConfigError("`infusion.experts` must have one at least, but is empty.")
-        self.new_experts()  # Only to check them.
+        self.new_experts()  # Only to check them, and how weights are fitted.
+        self.fitting()
 
     @property
     def is_control(self) -> bool:  # type: ignore[override]
@@ -117,13 +115,7 @@ class Evidence(Infusion):
             validation.kg,
             neighbors,
             self.new_experts(),
-            inverse_temperature=retrain.inverse_temperature,
-            n_candidates=self.candidates,
-            penalty=self.penalty,
-            folds=self.folds,
-            seed=self.seed,
-            fit_on=self.fit_on,
-            description="evidence",
+            self.fitting(retrain.inverse_temperature),
         )
         valid_mrr = notes["cross_validated_mrr"][notes["mode"]]
         selection = {
@@ -156,6 +148,18 @@ class Evidence(Infusion):
         if not isinstance(model, EvidenceModel):
             return []
         return sentences(model.explain(side, *query, answer), kg)
+
+    def fitting(self, inverse_temperature: float = 1.0) -> Fitting:
+        """How weights are fitted to a model whose scores had such a factor in its training."""
+        return Fitting(
+            inverse_temperature=inverse_temperature,
+            n_candidates=self.candidates,
+            penalty=self.penalty,
+            folds=self.folds,
+            seed=self.seed,
+            fit_on=self.fit_on,
+            description="evidence",
+        )
 
     def _neighbors(self, space: NetworkSpace) -> tuple[Neighbors, float]:
         """Who votes, and the recall of the search for them."""

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from mohone.evidence.collect import add_best_of_mix, collect
 from mohone.evidence.contexts import Contexts
 from mohone.evidence.expert import Expert
 from mohone.evidence.facts import facts_of
-from mohone.evidence.fit import fit_evidence, hold_out
+from mohone.evidence.fit import Fitting, fit_evidence, hold_out
 from mohone.evidence.frequency import Frequency
 from mohone.evidence.heat import Heat
 from mohone.evidence.linked import Linked
@@ -218,7 +219,8 @@ def test_evidence_helps_a_poor_model(umls: KnowledgeGraph, fit_on: str) -> None:
     inner = an_inner(TransE, umls.n_entities, umls.n_relations)
     neighbors = weigh(random_neighbors(umls.n_entities, 10, 0))
     experts = [kind() for kind in KINDS[:-1]]
-    model, notes = fit_evidence(inner, umls, neighbors, experts, fit_on=fit_on, penalty=[5.0, 25.0])
+    fitting = Fitting(fit_on=fit_on, penalty=[5.0, 25.0])
+    model, notes = fit_evidence(inner, umls, neighbors, experts, fitting)
     evaluation = LinkPrediction(umls, "test", ("filtered",))
     assert evaluation.mrr(model) > evaluation.mrr(inner) + 0.3
     assert json.loads(json.dumps(notes)) == notes
@@ -242,7 +244,7 @@ def test_a_fit_on_train_asks_for_no_triple_of_validation(umls: KnowledgeGraph) -
     assert torch.equal(torch.cat([held.train, held.valid]).unique(dim=0), umls.train.unique(dim=0))
     inner = an_inner(ComplEx, umls.n_entities, umls.n_relations)
     fits = [
-        fit_evidence(inner, kg, None, [Frequency()], fit_on="train")[0].weights
+        fit_evidence(inner, kg, None, [Frequency()], Fitting(fit_on="train"))[0].weights
         for kg in (umls, replace(umls, valid=umls.valid[:10]))
     ]
     assert torch.equal(*fits)
@@ -252,15 +254,9 @@ def test_a_fit_on_train_asks_for_no_triple_of_validation(umls: KnowledgeGraph) -
     "options",
     [{"fit_on": "test"}, {"n_candidates": 1}, {"penalty": 0.0}, {"folds": 1}, {"penalty": [1.0, -1.0]}],
 )
-def test_options_are_checked(umls: KnowledgeGraph, options: dict[str, object]) -> None:
+def test_options_are_checked(options: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):
-        fit_evidence(
-            an_inner(ComplEx, umls.n_entities, umls.n_relations),
-            umls,
-            None,
-            [Frequency()],
-            **options,  # type: ignore[arg-type]
-        )
+        Fitting(**options)
 
 
 @pytest.mark.parametrize("kind", [ComplEx, TransE])
