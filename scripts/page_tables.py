@@ -1,10 +1,10 @@
 """Put the MRR tables of the results in a folder between the marks of a page.
 
     python scripts/page_tables.py outputs/paper docs/tables.md
-    python scripts/page_tables.py outputs/evidence README.md
+    python scripts/page_tables.py outputs/evidence/strong README.md
 
 Recipe `paper` is shown typed, as the paper's tables are, the others filtered, as published figures are. Of a
-folder called `evidence` it is the tables of gains in parts, between marks of their own.
+folder called `evidence`, or in one, it is the tables of gains in parts, between marks of their own.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from mohone.reporting.parts import parts_tables
 from mohone.reporting.results import read_results
 from mohone.reporting.tables import main_table
 
-MARKS = {"evidence": ("<!-- evidence -->", "<!-- end of evidence -->")}
-USUAL_MARKS = ("<!-- tables -->", "<!-- end of tables -->")
+MARKS = ("<!-- tables -->", "<!-- end of tables -->")
+EVIDENCE, MARKS_OF_EVIDENCE = "evidence", ("<!-- evidence -->", "<!-- end of evidence -->")
 SETTING_OF = {"paper": "typed", "strong": "filtered"}
 
 
@@ -42,10 +42,11 @@ def gains_in_parts(folder: Path) -> str:
 
 def put(text: str, folder: Path) -> str:
     """The page with the tables of a folder between their marks."""
-    begin, end = MARKS.get(folder.name, USUAL_MARKS)
+    is_evidence = EVIDENCE in folder.parts
+    begin, end = MARKS_OF_EVIDENCE if is_evidence else MARKS
     before, rest = text.split(begin)
     _, after = rest.split(end)
-    shown = gains_in_parts(folder) if folder.name in MARKS else tables(folder)
+    shown = gains_in_parts(folder) if is_evidence else tables(folder)
     return f"{before}{begin}\n{shown}\n\n{end}{after}"
 
 

@@ -91,6 +91,16 @@ class GroupIndex:
         return dict(zip(self.keys.tolist(), pairwise(ends), strict=True))
 
 
+def triple_keys(triples: Tensor, n_entities: int, n_relations: int) -> Tensor:
+    """A number for each triple, ascending where triples are sorted: `(n,)` int64 for `(n, 3)` ids.
+
+    Example:
+        >>> triple_keys(torch.tensor([[0, 1, 2], [1, 0, 0]]), n_entities=3, n_relations=2).tolist()
+        [5, 6]
+    """
+    return (triples[:, 0] * n_relations + triples[:, 1]) * n_entities + triples[:, 2]
+
+
 def mask_of(ids: Tensor, n: int) -> Tensor:
     """`(n,)` of bool: is the number among these ids, of whatever shape?
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from mohone.core.errors import DataError
-from mohone.data.index import GroupIndex, is_in, mask_of
+from mohone.data.index import GroupIndex, is_in, mask_of, triple_keys
 from mohone.data.load_report import LoadReport, report_loading
 from mohone.data.names import Names
 from mohone.data.ordering import Order
@@ -164,14 +164,11 @@ def query_order(triples: Tensor, side: str) -> Tensor:
 
 def splits_of(kg: KnowledgeGraph, triples: Tensor) -> Tensor:
     """The number of the first split that has each triple; -1: none has. `(n,)` for `(n, 3)`."""
-
-    def codes(part: Tensor) -> Tensor:
-        return (part[:, 0] * kg.n_relations + part[:, 1]) * kg.n_entities + part[:, 2]
-
-    wanted = codes(triples)
+    sizes = kg.n_entities, kg.n_relations
+    wanted = triple_keys(triples, *sizes)
     out = torch.full_like(wanted, -1)
     for number, split in reversed(list(enumerate(SPLITS))):
-        known = codes(getattr(kg, split))  # Sorted, as the triples are.
+        known = triple_keys(getattr(kg, split), *sizes)  # Sorted, as the triples are.
         place = torch.searchsorted(known, wanted).clamp_(max=len(known) - 1)
         out[known[place] == wanted] = number
     return out

@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-import numpy as np
 from torch import Tensor
 
 from mohone.core.words import counted
-from mohone.data.index import mask_of
+from mohone.data.index import mask_of, triple_keys
 from mohone.data.leaks import Leaks, find_leaks
 from mohone.data.links import contains
 from mohone.data.reading import TripleFile
@@ -96,7 +95,9 @@ def report_loading(
         both: names of an entity and a relation.
     """
     train = encoded["train"]
-    codes = {split: _codes(triples, n_entities, len(relations)) for split, triples in encoded.items()}
+    codes = {
+        split: triple_keys(triples, n_entities, len(relations)).numpy() for split, triples in encoded.items()
+    }
     seen_entities = mask_of(train[:, [0, 2]], n_entities)
     seen_relations = mask_of(train[:, 1], len(relations))
     counts: dict[str, SplitCounts] = {}
@@ -116,13 +117,6 @@ def report_loading(
     leaks = find_leaks(train, encoded["valid"], encoded["test"], n_entities, relations)
     warnings = [*_exchanged(n_entities, len(relations), both), *_repeated(counts), *leaks.warnings()]
     return LoadReport(name, n_entities, len(relations), counts, leaks, warnings)
-
-
-def _codes(triples: Tensor, n_entities: int, n_relations: int) -> np.ndarray:
-    """A number for each triple, ascending where triples are sorted."""
-    head, relation, tail = triples.T
-    codes: np.ndarray = ((head * n_relations + relation) * n_entities + tail).numpy()
-    return codes
 
 
 def _repeated(counts: Mapping[str, SplitCounts]) -> list[str]:
