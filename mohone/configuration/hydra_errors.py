@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
 
 import yaml
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
@@ -18,7 +17,7 @@ from omegaconf.errors import (
 
 from mohone.configuration.short_keys import short_key
 from mohone.core.config import nearest
-from mohone.core.errors import first_line
+from mohone.core.errors import chain, first_line
 
 # What comes of composing: Hydra hands on what a user's own file makes of a reader of YAML.
 FAULTS = (HydraException, OmegaConfBaseException, yaml.YAMLError, UnicodeError, RecursionError)
@@ -32,7 +31,7 @@ def explain(error: BaseException, sweeps: bool = False) -> str:
         error: one of `FAULTS`.
         sweeps: may a key have several values, between commas?
     """
-    for each in _chain(error):
+    for each in chain(error):
         if isinstance(each, MissingConfigException) and each.options:
             group, _, choice = str(each.missing_cfg_file).rpartition("/")
             return f"`{group}` must be one of {nearest(choice, sorted(each.options))}, but is {choice!r}."
@@ -68,7 +67,7 @@ def left_out(key: str) -> str:
 
 def _typed_key(error: BaseException) -> str | None:
     """The key that Hydra could not set, as short as it may be typed; OmegaConf names the part it lacks."""
-    found = (re.match(r"Could not override '([^']*)'", str(each)) for each in _chain(error))
+    found = (re.match(r"Could not override '([^']*)'", str(each)) for each in chain(error))
     return next((short_key(each[1]) for each in found if each), None)
 
 
@@ -132,10 +131,3 @@ def _quoted(value: str) -> str:
 
 def _for_shell(whole: str) -> str:
     return shlex.quote(whole) if any(sign in whole for sign in '"$`\\!') else f'"{whole}"'
-
-
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """An error and those that caused it."""
-    while error is not None:
-        yield error
-        error = error.__cause__ or error.__context__

@@ -9,7 +9,7 @@ from typing import Any
 
 from hydra.utils import get_object, instantiate
 
-from mohone.core.errors import ConfigError, MohoneError, first_line
+from mohone.core.errors import ConfigError, MohoneError, blamed, chain
 
 Plain = dict[str, Any]
 CHOICES = "choices"  # Which file of each group was chosen: labels of results, which nothing depends on.
@@ -74,13 +74,11 @@ def build(path: str, node: Mapping[str, Any]) -> Any:
         _check_arguments(path, node)
         return instantiate(dict(node), _convert_="all")
     except Exception as error:  # Hydra and OmegaConf have one each for every value that cannot be.
-        cause: BaseException | None = error
-        while cause is not None and not isinstance(cause, MohoneError):
-            cause = cause.__cause__
-        if cause is not None:
-            raise cause from None
+        said = next((each for each in chain(error) if isinstance(each, MohoneError)), None)
+        if said is not None:
+            raise said from None
         target = node.get("_target_")
-        raise ConfigError(f"`{path}` must configure {target}, but: {first_line(error)}.") from error
+        raise ConfigError(f"`{path}` must configure {target}, but: {blamed(error)}.") from error
 
 
 def call(path: str, make: Any, **arguments: Any) -> Any:
@@ -91,9 +89,10 @@ def call(path: str, make: Any, **arguments: Any) -> Any:
     """
     try:
         return make(**arguments)
-    except (TypeError, OverflowError, RuntimeError) as error:  # Such as of a size that no memory has.
-        reason = first_line(error)
-        raise ConfigError(f"`{path}` must have the arguments of its target, but: {reason}.") from error
+    except MohoneError:
+        raise
+    except Exception as error:  # Such as of a size that no memory has, or of a class of the user's own.
+        raise ConfigError(f"`{path}` must have the arguments of its target, but: {blamed(error)}.") from error
 
 
 def _check_arguments(path: str, node: Any) -> None:

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+import traceback
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 # Ends of line, which names and paths in a sentence may have, as Python writes them.
 _ENDS = {ord(end): repr(end)[1:-1] for end in "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"}
+
+# Packages whose code is not a user's own; what they say of a user's values needs no place.
+_LIBRARIES = (
+    *("mohone", "hydra", "omegaconf", "yaml", "torch", "pytorch_lightning", "lightning_fabric"),
+    *("torchmetrics", "numpy", "scipy", "numba"),
+)
 
 
 class MohoneError(ValueError):
@@ -138,3 +146,35 @@ def first_line(error: BaseException) -> str:
         'It broke'
     """
     return (str(error).strip().splitlines() or [""])[0].rstrip(".")
+
+
+def chain(error: BaseException | None) -> Iterator[BaseException]:
+    """An error and those that caused it."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+
+
+def blamed(error: BaseException) -> str:
+    """What an error says first; of one that other code than ours raised, also its type and where that was.
+
+    Args:
+        error: of making an object, of whatever class.
+    """
+    for each in chain(error):
+        if isinstance(each, SyntaxError):  # Of a module that could not be read: it has no frame.
+            return f"{type(each).__name__} in {each.filename}:{each.lineno}: {each.msg}"
+        if place := _place(each):
+            said = first_line(each)
+            return f"{type(each).__name__} in {place}" + (f": {said}" if said else "")
+    return first_line(error)
+
+
+def _place(error: BaseException) -> str | None:
+    """The innermost line of code that is none of a library's; None: there is none."""
+    place = None
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        package = str(frame.f_globals.get("__name__")).partition(".")[0]
+        if package not in _LIBRARIES and package not in sys.stdlib_module_names:
+            place = f"{frame.f_code.co_filename}:{line}"
+    return place
