@@ -32,7 +32,7 @@ from mohone.configuration.recipes import CONF
 from mohone.configuration.short_keys import full_keys
 from mohone.core.command_line import Parser
 from mohone.core.config import CHOICES, Plain
-from mohone.core.errors import ConfigError, DataError, MohoneError
+from mohone.core.errors import ConfigError, DataError, MohoneError, told_by_system
 from mohone.core.files import full_disk, locked
 from mohone.core.terminal import prepare_terminal
 from mohone.experiment.team import is_launched, is_member
@@ -60,8 +60,8 @@ def _job(config: DictConfig) -> float:
         with locked(folder / ".lock", lambda: log.info("waiting for another process, which runs this job")):
             begin_job(folder)
             return _run(config, folder)
-    except DataError as error:  # There are no locks.
-        _fail(folder, str(error))
+    except (DataError, OSError) as error:  # There are no locks, or no file can be written.
+        _fail(folder, (isinstance(error, OSError) and told_by_system(error)) or str(error))
         return math.nan
 
 
@@ -114,7 +114,7 @@ def _sentence(error: Exception, folder: Path, config: Plain) -> str | None:
         return str(error)
     if full := full_disk(error, (Path(str(config.get("store_dir", folder))), folder)):
         return f"There must be room on the disk of {full}, but it is full: then the same command goes on."
-    return None
+    return told_by_system(error) if isinstance(error, OSError) else None
 
 
 def _keep_failure(folder: Path, config: Plain, text: str, status: str) -> bool:
@@ -182,6 +182,11 @@ def main() -> int:
             print(
                 error if isinstance(error, MohoneError) else explain(error, _sweeps(typed)), file=sys.stderr
             )
+            return 1
+        except OSError as error:
+            if told_by_hydra or not (said := told_by_system(error)):
+                raise
+            print(said, file=sys.stderr)
             return 1
         except Exception as error:
             if not (lost := lost_job(error)):

@@ -178,3 +178,16 @@ def _place(error: BaseException) -> str | None:
         if package not in _LIBRARIES and package not in sys.stdlib_module_names:
             place = f"{frame.f_code.co_filename}:{line}"
     return place
+
+
+def told_by_system(error: OSError) -> str | None:
+    """A sentence of what the system said of a file; None: of no file.
+
+    Example:
+        >>> told_by_system(IsADirectoryError(21, "Is a directory", "a.txt"))
+        'a.txt must be what can be read or written here, but: Is a directory.'
+    """
+    path = error.filename2 or error.filename
+    if not isinstance(path, str):
+        return None
+    return f"{path} must be what can be read or written here, but: {error.strerror}."

@@ -18,11 +18,14 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import ChoiceSweep, IntervalSweep, Override, RangeSweep
 from omegaconf import DictConfig, OmegaConf
 
+from mohone.configuration.compose import check_keys
 from mohone.configuration.overrides import override
 from mohone.configuration.recipes import family_of
 from mohone.core.config import CHOICES
-from mohone.core.errors import ConfigError, require_int
+from mohone.core.errors import ConfigError, DataError, MohoneError, require_int
 from mohone.core.files import write_text
+from mohone.reporting.results import read_finished
+from mohone.sweeps.journal import open_study
 
 if TYPE_CHECKING:
     from optuna import Study
@@ -60,10 +63,20 @@ class Jobs:
         return [float(job.return_value) for job in self.launcher.launch(jobs, initial_job_idx=first)]
 
     def config_of(self, number: int) -> DictConfig:
-        """The settings that a job had, those that follow the size of the data among them."""
-        config = OmegaConf.load(self.folder / str(number) / "config.yaml")
-        assert isinstance(config, DictConfig)
-        return config
+        """The settings that a job had, those that follow the size of the data among them.
+
+        Raises:
+            DataError: its result is not there, or damaged.
+        """
+        try:
+            config = read_finished(self.folder / str(number)).get("config") or {}
+            check_keys(config)
+        except MohoneError as error:
+            raise DataError(
+                f"{self.folder / str(number)} must be a job of the search, but: {error} Delete it and "
+                f"{self.folder / STUDY}, and the same command goes on with the other jobs."
+            ) from None
+        return OmegaConf.create(config)
 
 
 def run_search(jobs: Jobs, typed: list[str], spaces: Any, n_trials: int) -> float:
@@ -80,10 +93,12 @@ def run_search(jobs: Jobs, typed: list[str], spaces: Any, n_trials: int) -> floa
 
     Raises:
         ConfigError: what cannot be searched; a folder with a search of another space.
+        DataError: a damaged file of the search.
     """
     require_int("hydra.sweeper.n_trials", n_trials, 1)
     require_int("hydra.sweeper.n_jobs", jobs.n_jobs, 1)
     _require_optuna()
+    _check_places(jobs.folder)
     fixed, space = space_of(typed, spaces.get(family_of(jobs.config.hydra.runtime.choices.kge_model), {}))
     (start,) = jobs.run(0, [fixed])
     if math.isnan(start):
@@ -164,16 +179,18 @@ def _require_optuna() -> None:
     optuna.logging.set_verbosity(optuna.logging.WARNING)
 
 
+def _check_places(folder: Path) -> None:
+    """Refuse, before any job, folders where the search has its files."""
+    for path in (folder / STUDY, folder / RECIPE):
+        if path.is_dir():
+            raise DataError(f"{path} must be a file of the search, but is a folder.")
+
+
 def _open_study(jobs: Jobs, distributions: dict[str, BaseDistribution], start: float) -> Study:
     """The study in the search's folder; a new one knows the first job."""
     import optuna
-    from optuna.storages import JournalStorage
-    from optuna.storages.journal import JournalFileBackend
 
-    storage = JournalStorage(JournalFileBackend(str(jobs.folder / STUDY)))
-    study = optuna.create_study(
-        storage=storage, study_name="search", direction="maximize", load_if_exists=True
-    )
+    study = open_study(jobs.folder / STUDY, len(distributions))
     if not study.trials:
         params = {key: OmegaConf.select(jobs.config_of(0), key) for key in distributions}
         study.add_trial(optuna.create_trial(params=params, distributions=distributions, value=start))

@@ -21,7 +21,7 @@ from omegaconf.errors import OmegaConfBaseException
 from mohone.configuration.hydra_errors import explain
 from mohone.configuration.overrides import override
 from mohone.core.config import Plain
-from mohone.core.errors import DataError, MohoneError
+from mohone.core.errors import ConfigError, DataError, MohoneError
 from mohone.core.files import write_text
 from mohone.reporting.jobs import jobs_table
 from mohone.reporting.results import read_results
@@ -80,6 +80,7 @@ class SweepTable(Callback):
         """Refuse a sweep of which a job cannot be; else note how many jobs it has and when it began."""
         with _refusing(), contextlib.suppress(DataError):  # The job says it, and the others are run.
             require_launcher(config)
+            check_table(_sweep_folder(config))
             check_sweep(config)
         RUNNING.append(_sweep_folder(config))
         os.environ[_SWEEP] = f"{count_jobs(config)} {time.time()} {os.getpid()}"
@@ -115,6 +116,16 @@ def _carry(config: DictConfig) -> None:
     overrides += [override(f"++hydra.job.env_set.{name}", value) for name, value in environment.items()]
     with read_write(config.hydra), open_dict(config.hydra):
         config.hydra.overrides.hydra.extend(overrides)
+
+
+def check_table(sweep: Path) -> None:
+    """Refuse a folder where the table of a sweep is to be written.
+
+    Raises:
+        ConfigError: there is one.
+    """
+    if (sweep / TABLE).is_dir():
+        raise ConfigError(f"{sweep / TABLE} must be the table of a sweep, but is a folder.")
 
 
 def write_table(sweep: Path) -> list[tuple[Path, Plain]]:
@@ -175,7 +186,7 @@ def _mark(folder: Path, sweep: str) -> str | None:
     """Why a folder's job failed, empty where it did not; None where another sweep began it last, or none."""
     try:
         text = (folder / MARK).read_text(encoding="utf-8", errors="surrogateescape")
-    except FileNotFoundError:
+    except OSError:
         return None
     begun_by, _, sentence = text.partition("\n")
     return sentence if begun_by == sweep else None

@@ -1,6 +1,7 @@
 """A search: trials on validation that go on after a kill, and a recipe of the best for the next job."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -103,3 +104,79 @@ def test_what_is_typed_is_kept_or_searched() -> None:
         space_of(["kge_model=transe,complex"], usual)
     with pytest.raises(ConfigError, match="A search must have keys with several values"):
         space_of(["training.optimizer.lr=0.3"], {})
+
+
+def again(searched: Path, folder: Path) -> tuple[Path, list[str]]:
+    """A copy of what the search left, and the words that go on with it."""
+    shutil.copytree(searched / "outputs/search", folder / "outputs/search")
+    shutil.copytree(searched / "D", folder / "D")
+    words = [*SEARCH, f"store_dir={searched}/outputs/store", f"dataset.path={searched}/D"]
+    return folder / FOUND, words
+
+
+@pytest.mark.parametrize("damage", [b"", b"\x80\xff\x00", b"[1, 2]\n", None])
+def test_a_job_needs_no_configuration_file_to_be_gone_on_with(
+    searched: Path, tmp_path: Path, damage: bytes | None
+) -> None:
+    found, words = again(searched, tmp_path)
+    for path in found.glob("*/config.yaml"):
+        path.unlink()
+        if damage is None:
+            path.mkdir()
+        else:
+            path.write_bytes(damage)
+    (found / RECIPE).unlink()
+    ran = mohone(tmp_path, *words)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert (found / RECIPE).read_bytes() == (searched / FOUND / RECIPE).read_bytes()
+
+
+@pytest.mark.parametrize("name", [STUDY, str(RECIPE), "table.md"])
+def test_a_folder_in_the_place_of_a_file_is_named_before_any_job(
+    searched: Path, tmp_path: Path, name: str
+) -> None:
+    found, words = again(searched, tmp_path)
+    (found / name).unlink()
+    (found / name).mkdir()
+    ran = mohone(tmp_path, *words)
+    assert ran.returncode == 1
+    assert ran.stderr.startswith(f"{found / name} must be ")
+    assert ran.stderr.endswith(", but is a folder.\n")
+    assert "trials" not in ran.stdout
+
+
+def test_a_damaged_journal_is_one_sentence_and_without_it_the_search_goes_on(
+    searched: Path, tmp_path: Path
+) -> None:
+    found, words = again(searched, tmp_path)
+    journal = found / STUDY
+    first, *rest = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join([first, b"3\n", *rest]))
+    ran = mohone(tmp_path, *words)
+    assert ran.returncode == 1
+    assert ran.stderr == (
+        f"{journal} must be the journal of a search, but is damaged (line 2 is no step of a search): "
+        "delete it, and the same command goes on with the jobs that have ended.\n"
+    )
+    journal.unlink()
+    assert mohone(tmp_path, *words).returncode == 0
+    assert trials(tmp_path) == trials(searched)
+
+
+def test_the_best_job_without_a_result_is_named(searched: Path, tmp_path: Path) -> None:
+    found, words = again(searched, tmp_path)
+    values = [value or 0.0 for _, value in trials(tmp_path)]
+    best = found / str(values.index(max(values)))
+    (best / "result.json").write_text("{}")
+    if best.name == "0":
+        pytest.skip("the first job is run again")
+    ran = mohone(tmp_path, *words)
+    assert ran.returncode == 1
+    assert ran.stderr.endswith(
+        f"{best} must be a job of the search, but: {best}/result.json must be a result of this program, but "
+        f"is none. Delete it and {found / STUDY}, and the same command goes on with the other jobs.\n"
+    )
+    shutil.rmtree(best)
+    (found / STUDY).unlink()
+    assert mohone(tmp_path, *words).returncode == 0
+    assert trials(tmp_path) == trials(searched)
