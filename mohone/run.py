@@ -32,7 +32,7 @@ from mohone.configuration.recipes import CONF
 from mohone.configuration.short_keys import full_keys
 from mohone.core.command_line import Parser
 from mohone.core.config import CHOICES, Plain
-from mohone.core.errors import ConfigError, DataError, MohoneError, told_by_system
+from mohone.core.errors import ConfigError, DataError, MohoneError, chain, told_by_system
 from mohone.core.files import full_disk, locked
 from mohone.core.terminal import prepare_terminal
 from mohone.experiment.team import is_launched, is_member
@@ -183,8 +183,9 @@ def main() -> int:
                 error if isinstance(error, MohoneError) else explain(error, _sweeps(typed)), file=sys.stderr
             )
             return 1
-        except OSError as error:
-            if told_by_hydra or not (said := told_by_system(error)):
+        except (OSError, ValueError) as error:  # The second of a log, and of the first.
+            causes = (told_by_system(each) for each in chain(error) if isinstance(each, OSError))
+            if told_by_hydra or not (said := next(causes, None)):
                 raise
             print(said, file=sys.stderr)
             return 1

@@ -245,6 +245,30 @@ def test_values_may_refer_to_where_the_job_runs(tmp_path: Path) -> None:
     assert (tmp_path / "here/s-transe/baseline").is_dir()
 
 
+@pytest.mark.parametrize("name", [".lock", "run.log", "config.yaml", "result.json", "curves"])
+def test_a_folder_or_file_in_the_place_of_a_jobs_own_is_named(tmp_path: Path, name: str) -> None:
+    place = tmp_path / "here" / name
+    place.parent.mkdir()
+    wrong, right = (Path.touch, Path.unlink) if name == "curves" else (Path.mkdir, Path.rmdir)
+    wrong(place)
+    ran = mohone(tmp_path, *BASELINE, f"store_dir={tmp_path}/../store")
+    assert ran.returncode == 1
+    said = ran.stdout + ran.stderr
+    assert f"here/{name} must be what can be read or written here, but: " in said
+    assert "Traceback" not in said
+    right(place)
+    assert mohone(tmp_path, *BASELINE, f"store_dir={tmp_path}/../store").returncode == 0
+
+
+@pytest.mark.parametrize("folder", ["file", "file/x", "/proc/x", "a" * 300])
+def test_a_job_whose_folder_cannot_be_made_is_refused(tmp_path: Path, folder: str) -> None:
+    (tmp_path / "file").touch()
+    ran = mohone(tmp_path, *BASELINE[:-1], f"hydra.run.dir={folder}")
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert ran.stderr.startswith(f"{folder} must be what can be read or written here, but: ")
+    assert len(ran.stderr.splitlines()) == 1
+
+
 def test_a_folder_that_was_there_is_left_as_it_was_when_a_job_is_refused(tmp_path: Path) -> None:
     (tmp_path / "here").mkdir()
     ran = mohone(tmp_path, "dim=0", "hydra.run.dir=here")
