@@ -27,7 +27,8 @@ from mohone.configuration.compose import (
     check_keys,
     to_plain,
 )
-from mohone.configuration.hydra_errors import FAULTS, explain
+from mohone.configuration.faulty_files import is_fault
+from mohone.configuration.hydra_errors import explain
 from mohone.configuration.recipes import CONF
 from mohone.configuration.short_keys import full_keys
 from mohone.core.command_line import Parser
@@ -176,26 +177,29 @@ def main() -> int:
             print(f"Interrupted. The same command goes on: {shlex.join(['mohone', *typed])}", file=sys.stderr)
             show_ended()
             return error.code if isinstance(error, Interruption) and isinstance(error.code, int) else 130
-        except (MohoneError, *FAULTS) as error:
-            if told_by_hydra:
-                raise
-            print(
-                error if isinstance(error, MohoneError) else explain(error, _sweeps(typed)), file=sys.stderr
-            )
-            return 1
-        except (OSError, ValueError) as error:  # The second of a log, and of the first.
-            causes = (told_by_system(each) for each in chain(error) if isinstance(each, OSError))
-            if told_by_hydra or not (said := next(causes, None)):
+        except Exception as error:
+            lost = lost_job(error)
+            said = f"{lost} The same command goes on: {shlex.join(['mohone', *typed])}" if lost else None
+            said = said or (None if told_by_hydra else _told(error, _sweeps(typed)))
+            if said is None:
                 raise
             print(said, file=sys.stderr)
-            return 1
-        except Exception as error:
-            if not (lost := lost_job(error)):
-                raise
-            print(f"{lost} The same command goes on: {shlex.join(['mohone', *typed])}", file=sys.stderr)
-            show_ended()
+            if lost:
+                show_ended()
             return 1
     return 1 if FAILURES else 0
+
+
+def _told(error: Exception, sweeps: bool) -> str | None:
+    """What is wrong with what was typed, with a user's files or with the folder; None: with the program."""
+    if isinstance(error, MohoneError):
+        return str(error)
+    causes = [each for each in chain(error) if isinstance(each, OSError)]
+    if isinstance(error, OSError | ValueError) and causes:  # The second of a log, and of the first.
+        said = next(filter(None, map(told_by_system, causes)), None)
+        if said is not None:
+            return said
+    return explain(error, sweeps) if is_fault(error) else None
 
 
 def _options() -> Parser:

@@ -41,7 +41,7 @@ def _shown(value: Any) -> str:
     value = typed(value) if isinstance(value, str) else value
     if isinstance(value, str) and value and value.isprintable():
         return value
-    return json.dumps(value, ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False, default=repr)  # YAML has bytes, too.
 
 
 if __name__ == "__main__":

@@ -14,11 +14,12 @@ from hydra.errors import OverrideParseException
 from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import OmegaConfBaseException
 
-from mohone.configuration.hydra_errors import FAULTS, explain
+from mohone.configuration.faulty_files import is_fault
+from mohone.configuration.hydra_errors import explain
 from mohone.configuration.recipes import CONF, register_resolvers
 from mohone.configuration.short_keys import full_keys
 from mohone.core.config import CHOICES, Plain, check_known
-from mohone.core.errors import ConfigError, first_line, require_int
+from mohone.core.errors import ConfigError, MohoneError, first_line, require_int
 from mohone.core.files import check_file, check_folder
 from mohone.core.terminal import typed
 
@@ -65,7 +66,9 @@ def compose_plain(settings: list[str]) -> Plain:
     try:
         with initialize_config_dir(version_base="1.3", config_dir=str(CONF)):
             config = compose_job("config", full_keys(settings))
-    except FAULTS as error:
+    except Exception as error:
+        if isinstance(error, MohoneError) or not is_fault(error):
+            raise
         raise ConfigError(explain(error)) from None
     check_keys(config)
     return config
@@ -168,6 +171,7 @@ def check_keys(config: Mapping[str, Any]) -> None:
     Raises:
         ConfigError: a key that is none.
     """
+    _check_packages(config)
     check_known("", config, (*GROUPS, *NODES, *VALUES, CHOICES))
     for group in (*GROUPS, *NODES):
         if group in _LATER and group not in config:
@@ -186,6 +190,15 @@ def check_keys(config: Mapping[str, Any]) -> None:
         raise ConfigError(f"`store_dir` must be a folder, but is {config.get('store_dir')!r}.")
     for group, keys in NODES.items():
         check_known(f"{group}.", config.get(group, ()), keys)
+
+
+def _check_packages(config: Mapping[str, Any]) -> None:
+    """Refuse what stands in a group that has no keys of its own, but sets those of others."""
+    for group in ("recipe", "experiment"):
+        if group in config:
+            raise ConfigError(
+                f"The file of `{group}` must begin with the line `# @package _global_`, but does not."
+            )
 
 
 def absolute_paths(config: Plain, folder: Path) -> Plain:

@@ -6,21 +6,19 @@ import re
 import shlex
 
 import yaml
-from hydra.errors import HydraException, MissingConfigException, OverrideParseException
+from hydra.errors import MissingConfigException, OverrideParseException
 from omegaconf import DictConfig
 from omegaconf.errors import (
     ConfigAttributeError,
     ConfigKeyError,
-    OmegaConfBaseException,
     ValidationError,
 )
 
+from mohone.configuration.faulty_files import told_of_file
 from mohone.configuration.short_keys import short_key
 from mohone.core.config import nearest
 from mohone.core.errors import chain, first_line
 
-# What comes of composing: Hydra hands on what a user's own file makes of a reader of YAML.
-FAULTS = (HydraException, OmegaConfBaseException, yaml.YAMLError, UnicodeError, RecursionError)
 _PARTS = re.compile(r"""((?:'(?:\\.|[^'])*'|"(?:\\.|[^"])*"|[^,])+)""")
 
 
@@ -28,7 +26,7 @@ def explain(error: BaseException, sweeps: bool = False) -> str:
     """One sentence: what must be, and what is.
 
     Args:
-        error: one of `FAULTS`.
+        error: a fault of composing.
         sweeps: may a key have several values, between commas?
     """
     for each in chain(error):
@@ -47,17 +45,18 @@ def explain(error: BaseException, sweeps: bool = False) -> str:
             if not known:
                 return left_out(_typed_key(error) or key)
             return f"`{key}` must be one of {nearest(key.rpartition('.')[2], known)}, but is none of them."
-        if isinstance(each, ValidationError):
+        if isinstance(each, ValidationError) and each.full_key:
             return f"`{each.full_key}` must have a value of its type, but: {first_line(each)}."
         if isinstance(each, yaml.MarkedYAMLError) and each.problem_mark:
             place = f"{each.problem_mark.name}, line {each.problem_mark.line + 1}"
-            return f"{place}: the file must be YAML, but: {each.problem}."
+            problem = str(each.problem).removeprefix("but ")
+            return f"{place}: the file must be YAML, but: {problem}."
         if found := re.match(r"Ambiguous value for argument '(.*)'", str(each)):
             typed = typed_line(found[1])
             return (
                 f"`{found[1]}` must be one value, or a sweep's (`-m`); if the comma is its own, type {typed}."
             )
-    return f"The configuration must be one that can be composed, but: {first_line(error)}."
+    return told_of_file(error)
 
 
 def left_out(key: str) -> str:

@@ -17,14 +17,16 @@ from omegaconf import DictConfig, OmegaConf
 
 from mohone.configuration.by_size import AUTO, Size, has_auto, settle
 from mohone.configuration.compose import absolute_paths, check_choices, split_off_choices, to_plain
-from mohone.configuration.hydra_errors import FAULTS, explain
+from mohone.configuration.faulty_files import is_fault
+from mohone.configuration.hydra_errors import explain
 from mohone.configuration.recipes import CONF
 from mohone.configuration.short_keys import full_keys
 from mohone.core.config import Plain, build
-from mohone.core.errors import ConfigError
+from mohone.core.errors import ConfigError, MohoneError
 
 COMMAND_LINE = "command line"
-_Said = Iterator[tuple[str, Any]]  # Keys with dots between their parts, and what they are set to.
+_Path = tuple[Any, ...]  # The parts of a key, which may have dots of their own.
+_Said = Iterator[tuple[_Path, Any]]  # Keys, and what they are set to.
 
 
 class Setting(NamedTuple):
@@ -60,14 +62,15 @@ def settings_of(arguments: list[str], folder: Path | None = None) -> list[Settin
         with initialize_config_dir(version_base="1.3", config_dir=str(CONF)):
             composed = compose("config", overrides, return_hydra_config=True)
             origins = {key: origin for origin, said in _sources(overrides) for key, _ in said}
-    except FAULTS as error:
+    except Exception as error:
+        if isinstance(error, MohoneError) or not is_fault(error):
+            raise
         raise ConfigError(explain(error)) from None
     plain, by_size = _for_the_data(to_plain(composed, split_off_choices(composed)))
     return [
-        Setting(
-            key, reduce(getitem, key.split("."), plain), _origin(origins, key, raw) + by_size.get(key, "")
-        )
-        for key, raw in _leaves(composed)
+        Setting(key, reduce(getitem, path, plain), _origin(origins, path, raw) + by_size.get(key, ""))
+        for path, raw in _leaves(composed)
+        for key in [".".join(map(str, path))]
     ]
 
 
@@ -81,12 +84,10 @@ def _for_the_data(plain: Plain) -> tuple[Plain, dict[str, str]]:
     return settled, dict.fromkeys(chosen, f", {AUTO}: {size}")
 
 
-def _origin(origins: dict[str, str], key: str, raw: Any) -> str:
+def _origin(origins: dict[_Path, str], path: _Path, raw: Any) -> str:
     """Who set a key: itself, or what it is a part of."""
-    at = key
-    while at not in origins:
-        at = at.rpartition(".")[0]
-    return origins[at] + (f", {raw}" if isinstance(raw, str) and "${" in raw else "")
+    set_by = next((origins[path[:n]] for n in range(len(path), 0, -1) if path[:n] in origins), COMMAND_LINE)
+    return set_by + (f", {raw}" if isinstance(raw, str) and "${" in raw else "")
 
 
 def _sources(overrides: list[str]) -> Iterator[tuple[str, _Said]]:
@@ -116,14 +117,15 @@ def _file(source: str, path: str) -> str:
 def _typed(override: Override) -> _Said:
     """What an override sets."""
     value = OmegaConf.create({"value": None if override.is_delete() else override.value()})
-    for key, each in _leaves(value):
-        yield f"{override.key_or_group}{key.removeprefix('value')}", each
+    for path, each in _leaves(value):
+        yield (*override.key_or_group.split("."), *path[1:]), each
 
 
-def _leaves(node: Any, prefix: str = "") -> _Said:
+def _leaves(node: Any, path: _Path = ()) -> _Said:
     """The keys of a configuration that have a value; a list is one, so is an empty group."""
     for key, value in node.items_ex(resolve=False):
+        part = key if path else str(key)  # As plain types have it.
         if isinstance(value, DictConfig) and not value._is_none() and len(value):
-            yield from _leaves(value, f"{prefix}{key}.")
+            yield from _leaves(value, (*path, part))
         else:
-            yield f"{prefix}{key}", value
+            yield (*path, part), value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import logging
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -11,6 +12,7 @@ from hydra.utils import get_object, instantiate
 
 from mohone.core.errors import ConfigError, MohoneError, blamed, chain
 
+logging.getLogger("hydra.utils").setLevel(logging.CRITICAL)  # It says in many lines what it then raises.
 Plain = dict[str, Any]
 CHOICES = "choices"  # Which file of each group was chosen: labels of results, which nothing depends on.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
+from types import FrameType
 from typing import Any
 
 # Ends of line, which names and paths in a sentence may have, as Python writes them.
@@ -139,13 +140,18 @@ def require_some(name: str, value: object) -> tuple[Any, ...]:
 
 
 def first_line(error: BaseException) -> str:
-    r"""What an error says first, without the full stop.
+    r"""What an error says first, without the full stop; a line that ends with a colon has the next with it.
 
     Example:
         >>> first_line(ValueError("It broke.\nA long story."))
         'It broke'
+        >>> first_line(ValueError("It broke:\nno wheel.\nA long story."))
+        'It broke: no wheel'
     """
-    return (str(error).strip().splitlines() or [""])[0].rstrip(".")
+    first, *others = str(error).strip().splitlines() or [""]
+    if first.endswith(":") and others:
+        first = f"{first} {others[0].strip()}"
+    return first.rstrip(".:")
 
 
 def chain(error: BaseException | None) -> Iterator[BaseException]:
@@ -170,14 +176,23 @@ def blamed(error: BaseException) -> str:
     return first_line(error)
 
 
+def raised_by(error: BaseException) -> str | None:
+    """The package whose code raised an error, Python's own apart."""
+    packages = [_package(frame) for frame, _ in traceback.walk_tb(error.__traceback__)]
+    return next((each for each in reversed(packages) if each not in sys.stdlib_module_names), None)
+
+
 def _place(error: BaseException) -> str | None:
     """The innermost line of code that is none of a library's; None: there is none."""
     place = None
     for frame, line in traceback.walk_tb(error.__traceback__):
-        package = str(frame.f_globals.get("__name__")).partition(".")[0]
-        if package not in _LIBRARIES and package not in sys.stdlib_module_names:
+        if _package(frame) not in (*_LIBRARIES, *sys.stdlib_module_names):
             place = f"{frame.f_code.co_filename}:{line}"
     return place
+
+
+def _package(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__")).partition(".")[0]
 
 
 def told_by_system(error: OSError) -> str | None:

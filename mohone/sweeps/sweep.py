@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from hydra.core.utils import JobReturn
-from hydra.errors import HydraException
 from hydra.experimental.callback import Callback
 from hydra.types import RunMode
 from omegaconf import DictConfig, open_dict, read_write
-from omegaconf.errors import OmegaConfBaseException
 
+from mohone.configuration.faulty_files import is_fault
 from mohone.configuration.hydra_errors import explain
 from mohone.configuration.overrides import override
 from mohone.core.config import Plain
@@ -63,7 +62,9 @@ def _refusing() -> Iterator[None]:
     """Say in a sentence what cannot be, and end; Hydra makes a warning of a callback's other exceptions."""
     try:
         yield
-    except (MohoneError, HydraException, OmegaConfBaseException) as error:
+    except Exception as error:
+        if not isinstance(error, MohoneError) and not is_fault(error):
+            raise
         print(error if isinstance(error, MohoneError) else explain(error), file=sys.stderr)
         raise SystemExit(1) from None
 

@@ -8,6 +8,7 @@ from mohone.configuration.compose import compose_plain
 from mohone.configuration.origins import settings_of
 from mohone.core.errors import ConfigError, MohoneError
 from mohone.experiment.plan import make_plan
+from tests.helpers.commands import mohone
 
 
 @pytest.mark.parametrize(
@@ -57,6 +58,81 @@ def test_a_users_own_file_that_is_no_yaml_is_named(tmp_path: Path) -> None:
         ConfigError, match=r"recipe/found\.yaml, line 3: the file must be YAML, but: expected "
     ):
         settings_of(["recipe=found"], tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (
+            b"# caf\xe9\n",
+            "{0}: the file must be text in UTF-8, but: 'utf-8' codec can't decode byte 0xe9 in ",
+        ),
+        ("dim: 8\n".encode("utf-16"), "{0}: the file must be text in UTF-8, but: "),
+        (
+            b"dim: 8\x00\n",
+            "{0}: the file must be one that can be composed, but: unacceptable character #x0000",
+        ),
+        (b"3\n", "{0}: the file must be one that can be composed, but: Invalid loaded object type: int."),
+        (b"dim: " + b"9" * 5000, "{0}: the file must be one that can be composed, but: Exceeds the limit "),
+        (
+            b"dim: " + b"[" * 1000,
+            "{0}: the file must be one that can be composed, but: it is nested too deeply",
+        ),
+        (b"callbacks: &a [*a]\n", "{0}: the file must be one that can be composed, but: it is nested too "),
+        (b"null: 8\n", "{0}: the file must be one that can be composed, but: Incompatible key type"),
+        (b"dim: ${\n", "{0}: the file must be one that can be composed, but: no viable alternative at input"),
+        (
+            b"# @package a b c\n",
+            "{0}: the file must be one that can be composed, but: Too many components in",
+        ),
+        (b"dim: 8\n---\ndim: 9\n", "{0}, line 3: the file must be YAML, but: found another document."),
+        (b"defaults: 3\n", "but: Invalid defaults list in 'recipe/mine', defaults must be a list (got int)."),
+        (
+            b"defaults: [3]\n",
+            "recipe/mine: the file must be one that can be composed, but: Unsupported type in ",
+        ),
+        (b"defaults: [x: y]\n", "but: In 'recipe/mine': Could not find 'recipe/x/y'."),
+        (b"kge_model: [1]\n", "raised while composing config: Cannot merge DictConfig with ListConfig."),
+    ],
+)
+def test_a_users_own_file_that_cannot_be_composed_is_named(tmp_path: Path, content: bytes, said: str) -> None:
+    path = tmp_path / "recipe/mine.yaml"
+    path.parent.mkdir()
+    path.write_bytes(content if content.startswith((b"#", b"\xff")) else b"# @package _global_\n" + content)
+    for refuse in (
+        lambda: settings_of(["recipe=mine"], tmp_path),
+        lambda: compose_plain(["recipe=mine", f"hydra.searchpath=['file://{tmp_path}']"]),
+    ):
+        with pytest.raises(ConfigError) as refused:
+            refuse()
+        assert said.format(path) in str(refused.value)
+        assert len(str(refused.value).splitlines()) == 1
+    ran = mohone(tmp_path, "--config-dir", str(tmp_path), "recipe=mine")
+    assert (ran.returncode, ran.stderr) == (1, f"{refused.value}\n")
+
+
+@pytest.mark.parametrize("group", ["recipe", "experiment"])
+@pytest.mark.parametrize("content", ["dim: 8\n", "", "[1]\n"])
+def test_a_file_that_sets_others_keys_must_say_so(tmp_path: Path, group: str, content: str) -> None:
+    (tmp_path / group).mkdir()
+    (tmp_path / group / "mine.yaml").write_text(content)
+    with pytest.raises(ConfigError) as refused:
+        compose_plain([f"{group}=mine", f"hydra.searchpath=['file://{tmp_path}']"])
+    assert str(refused.value) == (
+        f"The file of `{group}` must begin with the line `# @package _global_`, but does not."
+    )
+
+
+def test_keys_with_dots_of_their_own_are_told(tmp_path: Path) -> None:
+    (tmp_path / "recipe").mkdir()
+    (tmp_path / "recipe/mine.yaml").write_text("# @package _global_\ntraining: {a.b: 1, 3: !!binary aGk=}\n")
+    found = {each.key: (each.value, each.origin) for each in settings_of(["recipe=mine"], tmp_path)}
+    file = f"{tmp_path}/recipe/mine.yaml"
+    assert (found["training.a.b"], found["training.3"]) == ((1, file), (b"hi", file))
+    assert (
+        mohone(tmp_path, "--config-dir", str(tmp_path), "recipe=mine", module="mohone.settings").returncode
+        == 0
+    )
 
 
 @pytest.mark.parametrize(
