@@ -16,6 +16,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from mohone.configuration.faulty_files import is_fault
 from mohone.configuration.hydra_errors import explain
+from mohone.configuration.plain_values import check_plain
 from mohone.configuration.recipes import CONF, register_resolvers
 from mohone.configuration.short_keys import full_keys
 from mohone.core.config import CHOICES, Plain, check_known
@@ -171,6 +172,7 @@ def check_keys(config: Mapping[str, Any]) -> None:
     Raises:
         ConfigError: a key that is none.
     """
+    check_plain(config)
     _check_packages(config)
     check_known("", config, (*GROUPS, *NODES, *VALUES, CHOICES))
     for group in (*GROUPS, *NODES):
@@ -210,10 +212,10 @@ def absolute_paths(config: Plain, folder: Path) -> Plain:
     out = {key: dict(value) if isinstance(value, dict) else value for key, value in config.items()}
     for dotted in PATHS:
         group, _, key = dotted.rpartition(".")
-        node: Plain = out[group] if group else out
+        node: Plain = out.get(group, {}) if group else out
         if isinstance(node.get(key), int | float):
             node[key] = str(node[key])  # A folder called 2024 is a number to YAML.
-        if not isinstance(node.get(key), str | None):
+        if not isinstance(node.get(key), str | None) or "\0" in str(node.get(key)):
             raise ConfigError(f"`{dotted}` must be a path, but is {node[key]!r}.")
         if isinstance(node.get(key), str):
             node[key] = str((folder / Path(node[key]).expanduser()).resolve())

@@ -83,14 +83,14 @@ def build(path: str, node: Mapping[str, Any]) -> Any:
         raise ConfigError(f"`{path}` must configure {target}, but: {blamed(error)}.") from error
 
 
-def call(path: str, make: Any, **arguments: Any) -> Any:
+def call(path: str, make: Any, *given: Any, **arguments: Any) -> Any:
     """Call what `build` made of a node with `_partial_`.
 
     Raises:
         ConfigError: an argument that is missing or that it refuses.
     """
     try:
-        return make(**arguments)
+        return make(*given, **arguments)
     except MohoneError:
         raise
     except Exception as error:  # Such as of a size that no memory has, or of a class of the user's own.

@@ -123,6 +123,21 @@ def require_choice(name: str, value: object, choices: tuple[str, ...]) -> str:
     return str(value)
 
 
+def require_kind(name: str, value: object, kind: type) -> None:
+    """Refuse what is no object of a class.
+
+    Raises:
+        ConfigError: if it is none.
+
+    Example:
+        >>> require_kind("training.fit", 3, dict)
+        Traceback (most recent call last):
+        mohone.core.errors.ConfigError: `training.fit` must make a dict, but makes a int.
+    """
+    if not isinstance(value, kind):
+        raise ConfigError(f"`{name}` must make a {kind.__name__}, but makes a {type(value).__name__}.")
+
+
 def require_some(name: str, value: object) -> tuple[Any, ...]:
     """Return the values of a list of any kind, or the one value that is no list.
 

@@ -101,8 +101,8 @@ def model_numbers(plan: Plan, n_entities: int, n_relations: int) -> tuple[int, i
 
 
 def _sizes(plan: Plan, n_entities: int, n_relations: int) -> tuple[int, int]:
-    model = plan.new_model(n_entities, n_relations)
-    optimizer = plan.training.new_optimizer(model.parameters(), on_cpu=True)
+    model = plan.sketch(n_entities, n_relations)
+    optimizer = plan.training.new_optimizer(model.parameters(), on_cpu=False)
     for table in model.parameters():
         table.grad = torch.zeros_like(table)
     tables = sum(table.numel() for table in model.parameters())

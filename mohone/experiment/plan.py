@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+import torch
 from pytorch_lightning.callbacks import Callback
 
 from mohone.configuration.by_size import USUAL, Size, settle
 from mohone.configuration.compose import check_keys
 from mohone.configuration.hydra_errors import left_out
+from mohone.configuration.plain_values import check_finite
 from mohone.configuration.short_keys import short_key
 from mohone.core.config import Plain, build, call
-from mohone.core.errors import ConfigError, require_choice
+from mohone.core.errors import ConfigError, require_bool, require_choice, require_kind
 from mohone.data import KnowledgeGraph
 from mohone.experiment.given import Given
 from mohone.experiment.loggers import JobLogger
@@ -88,9 +90,18 @@ class Plan:
     def new_model(self, n_entities: int, n_relations: int) -> KGEModel:
         """A model with its first, random weights."""
         model = call("kge_model", self.make_model, n_entities=n_entities, n_relations=n_relations)
-        if not isinstance(model, KGEModel):
-            raise ConfigError(f"`kge_model` must make a KGEModel, but makes a {type(model).__name__}.")
-        return model
+        require_kind("kge_model", model, KGEModel)
+        return cast(KGEModel, model)
+
+    def sketch(self, n_entities: int, n_relations: int) -> KGEModel:
+        """A model of such tables without their numbers, which may be more than memory has."""
+        try:
+            with torch.device("meta"):
+                return self.new_model(n_entities, n_relations)
+        except ConfigError as error:
+            if "meta" not in str(error.__cause__):
+                raise
+        return self.new_model(n_entities, n_relations)  # One of a user's own, that looks at them.
 
 
 def make_plan(config: Plain, folder: Path, dataset: Any = None) -> Plan:
@@ -128,9 +139,19 @@ def make_plan(config: Plain, folder: Path, dataset: Any = None) -> Plan:
     plan.given.check(config)
     if plan.given.model and plan.pretrained.path:
         raise ConfigError("`pretrained.file` must be null where `given.model` is set, but is not.")
-    plan.new_model(1, 1)  # Only to check its values.
+    plan.sketch(1, 1)  # Only to check its values.
+    _check_optimizer(plan.training)
     plan.trainers.check()
+    require_bool("check_memory", config.get("check_memory", True))
+    check_finite(config)
     return plan
+
+
+def _check_optimizer(training: Training) -> None:
+    """Make one and its schedule, only to check their values."""
+    optimizer = call("training.optimizer", training.optimizer, [torch.nn.Parameter(torch.zeros(1))])
+    require_kind("training.optimizer", optimizer, torch.optim.Optimizer)
+    call("training.scheduler", training.new_scheduler, optimizer, 10)
 
 
 def _dataset(node: Plain) -> Any:
@@ -157,6 +178,5 @@ def _first_key(path: str, node: Any) -> str:
 
 def _made(group: str, node: Plain, kind: type) -> Any:
     made = build(group, node)
-    if not isinstance(made, kind):
-        raise ConfigError(f"`{group}` must make a {kind.__name__}, but makes a {type(made).__name__}.")
+    require_kind(group, made, kind)
     return made

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, IterableDataset
 
-from mohone.core.errors import ConfigError, require_choice, require_float, require_int
+from mohone.core.errors import ConfigError, require_choice, require_float, require_int, require_kind
 from mohone.graph.network import Network
 from mohone.netemb.exact import ExactObjective, NodeBatches
 from mohone.netemb.neighborhood import Neighborhood
@@ -85,7 +85,7 @@ class Learner:
         >>> Learner().steps_for(4), Learner().steps_for(135)
         (40, 1000)
         """
-        return math.ceil(self.min_steps * min(_FEW, n_nodes) / _FEW)
+        return -(-self.min_steps * min(_FEW, n_nodes) // _FEW)
 
 
 @dataclass(frozen=True)
@@ -99,6 +99,10 @@ class NetworkEmbedding:
 
     neighborhood: Neighborhood
     learner: Learner = field(default_factory=Learner)
+
+    def __post_init__(self) -> None:
+        require_kind("netemb.neighborhood", self.neighborhood, Neighborhood)
+        require_kind("netemb.learner", self.learner, Learner)
 
     def fit(
         self, network: Network, make_trainer: Callable[..., pl.Trainer], seed: int

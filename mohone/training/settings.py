@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.optim import Optimizer
 
-from mohone.core.errors import ConfigError, require_bool, require_float, require_int
+from mohone.core.errors import ConfigError, require_bool, require_float, require_int, require_kind
 from mohone.kge.tables import is_large
 from mohone.training.objective import Objective
 from mohone.training.schedules import linear_decay
@@ -80,6 +80,12 @@ class Training:
     fit: Fit = field(default_factory=Fit)
 
     def __post_init__(self) -> None:
+        require_kind("training.objective", self.objective, Objective)
+        require_kind("training.fit", self.fit, Fit)
+        if self.scheduler is not None and not callable(self.scheduler):
+            raise ConfigError(
+                f"`training.scheduler` must be null or a `_partial_` call, not {self.scheduler!r}."
+            )
         if not isinstance(self.optimizer, partial) or "lr" not in self.optimizer.keywords:
             raise ConfigError("`training.optimizer` must be a `_partial_` optimiser with an `lr`.")
         require_float("training.lr", self.lr, strict=True)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mohone.configuration.compose import compose_plain
+from mohone.configuration.compose import absolute_paths, compose_plain
 from mohone.configuration.origins import settings_of
 from mohone.core.errors import ConfigError, MohoneError
 from mohone.experiment.plan import make_plan
@@ -146,6 +146,47 @@ def test_keys_with_dots_of_their_own_are_told(tmp_path: Path) -> None:
         ("network", "weighting", None, "`network.weighting` must be one of "),
         ("pretrained", "file", "x" * 5000, "`pretrained.file` must be a file, but x"),
         ("kge_model", "dim", 10**30, "`kge_model` must have the arguments of its target, but: "),
+        ("training", "objective", None, "`training.objective` must make a Objective, but makes a NoneType."),
+        ("training", "fit", {}, "`training.fit` must make a Fit, but makes a dict."),
+        (
+            "training",
+            "scheduler",
+            3,
+            "`training.scheduler` must be null or a `_partial_` call, not 3.",
+        ),
+        (
+            "training",
+            "optimizer",
+            {"_target_": "torch.optim.Adam", "_partial_": True, "lr": 0.1, "betas": [2, 0.5]},
+            "`training.optimizer` must have the arguments of its target, but: Invalid beta",
+        ),
+        (
+            "training",
+            "optimizer",
+            {"_target_": "builtins.dict", "_partial_": True, "lr": 0.1},
+            "`training.optimizer` must ",
+        ),
+        ("netemb", "learner", None, "`netemb.learner` must make a Learner, but makes a NoneType."),
+        ("netemb", "neighborhood", 3, "`netemb.neighborhood` must make a Neighborhood, but makes a int."),
+        (
+            "trainer",
+            "gradient_clip_val",
+            float("inf"),
+            "`trainer.gradient_clip_val` must be a finite number, but",
+        ),
+        (
+            "dataset",
+            "name",
+            "\ud800",
+            "`dataset.name` must be of signs that a file can hold, but is '\\ud800'.",
+        ),
+        (
+            "dataset",
+            "name",
+            b"umls",
+            "`dataset.name` must be a text, a number, true, false or null, but is b'umls'",
+        ),
+        ("dataset", 3, "umls", "`dataset` must have names as keys, but has 3."),
     ],
 )
 def test_values_that_nothing_can_be_made_of(
@@ -155,3 +196,30 @@ def test_values_that_nothing_can_be_made_of(
     with pytest.raises(MohoneError) as told:
         make_plan({**config, group: {**config[group], key: value}}, tmp_path)
     assert str(told.value).startswith(sentence)
+
+
+@pytest.mark.parametrize("model", ["transe", "transr", "rescal"])
+def test_a_plan_of_a_model_that_no_memory_has_takes_none(tmp_path: Path, model: str) -> None:
+    config = compose_plain([f"kge_model={model}", "kge_model.dim=40000", f"store_dir={tmp_path}"])
+    plan = make_plan(config, tmp_path)  # 3.2 GB a relation, of TransR and RESCAL.
+    assert plan.sketch(10**9, 1).n_entities == 10**9
+
+
+@pytest.mark.parametrize(
+    ("typed", "sentence"),
+    [
+        (["~given"], None),
+        (["check_memory=no"], "`check_memory` must be true or false, but is 'no'."),
+        (["store_dir='a\0b'"], "`store_dir` must be a path, but is "),
+    ],
+)
+def test_words_that_are_refused_or_taken(tmp_path: Path, typed: list[str], sentence: str | None) -> None:
+    def plan() -> None:
+        make_plan(absolute_paths(compose_plain(typed), tmp_path), tmp_path)
+
+    if sentence is None:
+        plan()
+        return
+    with pytest.raises(ConfigError) as refused:
+        plan()
+    assert str(refused.value).startswith(sentence)
