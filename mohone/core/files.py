@@ -12,6 +12,7 @@ import socket
 import tempfile
 import time
 import uuid
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -247,3 +248,42 @@ def read_json(path: Path) -> Any:
         return json.loads(path.read_text(encoding="utf-8", errors="surrogateescape"))
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+
+
+SUMS = "sums.json"  # In a folder: the checksum of each other file of it.
+
+
+def keep_sums(folder: Path) -> None:
+    """Write the checksums of a folder's files beside them."""
+    (folder / SUMS).write_text(json.dumps(_sums(folder)), encoding="utf-8")
+
+
+def has_its_sums(folder: Path) -> bool:
+    """Are its files those that `keep_sums` saw?
+
+    Raises:
+        ValueError, OSError: there are no checksums.
+    """
+    return bool(read_json(folder / SUMS) == _sums(folder))
+
+
+def _sums(folder: Path) -> dict[str, int]:
+    """By name; a gigabyte takes a second."""
+    files = sorted(path for path in folder.iterdir() if path.is_file() and path.name != SUMS)
+    return {path.name: _sum(path) for path in files}
+
+
+def _sum(path: Path) -> int:
+    value = 0
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            value = zlib.crc32(block, value)
+    return value
+
+
+def clear(path: Path) -> None:
+    """Remove what is there, be it a file or a folder with all that it has."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

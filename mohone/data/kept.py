@@ -12,7 +12,6 @@ import json
 import logging
 import shutil
 import typing
-import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
@@ -23,7 +22,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mohone.core.files import making, read_json
+from mohone.core.files import has_its_sums, keep_sums, making
 from mohone.data.knowledge_graph import SPLITS, KnowledgeGraph
 from mohone.data.load_report import LoadReport
 from mohone.data.vocabulary import Vocabulary
@@ -34,7 +33,6 @@ THRESHOLD = 1 << 24  # Bytes of files below which reading takes no longer than a
 DAMAGED = (OSError, ValueError, KeyError, TypeError, AttributeError)  # What reading a damaged one raises.
 
 _VOCABULARIES = ("entities", "relations")
-_SUMS = "sums.json"  # The checksum of each other file: a number that was changed would be another triple.
 
 
 def kept(
@@ -91,7 +89,7 @@ def keep(folder: Path, kg: KnowledgeGraph) -> None:
         "report": kg.report.to_dict(),
     }
     (folder / "rest.json").write_text(json.dumps(rest), encoding="utf-8")
-    (folder / _SUMS).write_text(json.dumps(_sums(folder)), encoding="utf-8")
+    keep_sums(folder)  # A number that was changed would be another triple.
 
 
 def open_kept(folder: Path) -> KnowledgeGraph:
@@ -100,7 +98,7 @@ def open_kept(folder: Path) -> KnowledgeGraph:
     Raises:
         `DAMAGED`: it is damaged, or of another version.
     """
-    if read_json(folder / _SUMS) != _sums(folder):
+    if not has_its_sums(folder):
         raise ValueError("a file has another checksum")
     rest = json.loads((folder / "rest.json").read_text(encoding="utf-8"))
     entities, relations = (
@@ -122,19 +120,6 @@ def open_kept(folder: Path) -> KnowledgeGraph:
         report=_revived(LoadReport, rest["report"]),
         weights=_tensor(weights) if weights.exists() else None,
     )
-
-
-def _sums(folder: Path) -> dict[str, int]:
-    """The checksum of each file but the one that has them: a gigabyte takes a second."""
-    return {path.name: _sum(path) for path in sorted(folder.iterdir()) if path.name != _SUMS}
-
-
-def _sum(path: Path) -> int:
-    value = 0
-    with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            value = zlib.crc32(block, value)
-    return value
 
 
 def named(kg: KnowledgeGraph, name: str) -> KnowledgeGraph:

@@ -16,7 +16,7 @@ from mohone.core.peers import peers_live
 from mohone.training.callbacks import BestWeights, EpochLines, EpochSeed
 from mohone.training.data_module import TripleDataModule
 from mohone.training.module import KGEModule
-from mohone.training.resume import KeepProgress, progress_in, remove
+from mohone.training.resume import KeepProgress, fault_of_state, progress_in, remove
 from mohone.training.settings import Fit
 
 log = logging.getLogger(__name__)
@@ -50,9 +50,13 @@ def fit(
     settings = module.settings.fit
     stays = module.settings.is_constant
     done, seconds = progress_in(progress)
-    start = progress if 0 < done <= settings.max_epochs else None
     longer = done > settings.max_epochs  # Another training's, which this one must not shorten.
     best_file = _file_of_best(module, progress, ".shorter.best" if longer else ".best")
+    module.progress = progress
+    start = progress if 0 < done <= settings.max_epochs else None
+    if start and (fault := fault_of_state(start, module, best_file)):
+        log.warning("%s cannot be gone on from (%s): the training begins anew", start, fault)
+        start = None
     best = BestWeights(settings.patience, from_start, best_file)
     keep = [KeepProgress(progress, settings.validate_every, stays)] if progress and not longer else []
     trainer = make_trainer(
@@ -66,7 +70,7 @@ def fit(
     if start:
         log.info("%s: going on after epoch %d, from %s", stage, done, start)
         module.seconds_before = seconds
-    module.progress, module.started = progress, time.perf_counter()
+    module.started = time.perf_counter()
     _fit(trainer, module, data, start)
     if trainer.is_global_zero:  # Another process is only here where no other one runs the job.
         if progress and not stays:

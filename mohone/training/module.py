@@ -14,7 +14,8 @@ import torch
 from torch import Tensor
 
 from mohone.core.errors import ConfigError, TrainingError
-from mohone.core.files import replacing
+from mohone.core.files import clear, replacing
+from mohone.core.torch_file import fault_of_tensors
 from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.kge.base import KGEModel
 from mohone.kge.tables import is_large, make_gradients_dense
@@ -150,12 +151,27 @@ class KGEModule(pl.LightningModule):
 
     def save_weights(self, path: Path) -> None:
         """Write the model's weights aside and into place."""
+        if path.is_dir():  # Nothing of ours.
+            clear(path)
         with replacing(path) as part:
             torch.save(self.model.state_dict(), part)
 
     def load_weights(self, path: Path) -> None:
         """Read what `save_weights` wrote."""
         self.model.load_state_dict(torch.load(path, weights_only=True, mmap=True))
+
+    def fault_of_weights(self, path: Path) -> str | None:
+        """Why `load_weights` cannot read a file, as `it ...`; None: it can."""
+        if fault := fault_of_tensors(path):
+            return f"is damaged ({fault})"
+        found, own = torch.load(path, weights_only=True, mmap=True), self.model.state_dict()
+        if not isinstance(found, dict) or _shapes(found) != _shapes(own):
+            return "has the weights of another model"
+        return None
+
+    def fault_of_parts(self, state: dict[str, Any]) -> str | None:  # noqa: ARG002
+        """What is wrong with what lies beside a state: nothing does."""
+        return None
 
     def _mean_loss(self) -> float:
         mean = torch.as_tensor(self._loss_sum, device=self.device) / max(1, self._n_batches)
@@ -192,3 +208,7 @@ class KGEModule(pl.LightningModule):
         if scheduler is None:
             return optimizer
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}
+
+
+def _shapes(tensors: dict[Any, Any]) -> dict[Any, Any]:
+    return {name: getattr(each, "shape", None) for name, each in tensors.items()}

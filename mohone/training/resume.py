@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import logging
-import shutil
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pytorch_lightning as pl
 import torch
 from lightning_fabric.plugins.io import TorchCheckpointIO
 from pytorch_lightning.callbacks import Checkpoint
 
-from mohone.core.files import clear_parts, part_beside
+from mohone.core.files import clear, clear_parts, part_beside
 from mohone.core.torch_file import fault_of_tensors
 
 log = logging.getLogger(__name__)
 PARTS = ".parts"
+_PARTS_OF_STATE = ("callbacks", "loops", "optimizer_states", "lr_schedulers")
 _SECONDS_BETWEEN_FILES = 30.0
 
 
@@ -74,9 +74,13 @@ class KeepProgress(Checkpoint):
             clear_parts(self.path)
         trainer.save_checkpoint(self._part)
         if trainer.is_global_zero:
+            if self.path.is_dir():  # Nothing of ours.
+                clear(self.path)
             self._part.replace(self.path)
-            for older in sorted(self.path.parent.glob(f"{self.path.stem}-*{PARTS}"), key=_epoch_of)[:-1]:
-                remove(older)
+            own = parts_of(self.path, trainer.current_epoch + 1)
+            for parts in self.path.parent.glob(f"{self.path.stem}-*{PARTS}"):
+                if parts != own:
+                    clear(parts)
 
 
 def parts_of(path: Path, epoch: int) -> Path:
@@ -84,15 +88,11 @@ def parts_of(path: Path, epoch: int) -> Path:
     return path.with_name(f"{path.stem}-{epoch}{PARTS}")
 
 
-def _epoch_of(parts: Path) -> int:
-    return int(parts.stem.rpartition("-")[2])
-
-
 def remove(path: Path) -> None:
     """Remove a state, and the folders of its parts, if they are there."""
-    shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    clear(path)
     for parts in path.parent.glob(f"{path.stem}-*{PARTS}"):
-        shutil.rmtree(parts)
+        clear(parts)
 
 
 def progress_in(path: Path | None) -> tuple[int, float]:
@@ -105,5 +105,39 @@ def progress_in(path: Path | None) -> tuple[int, float]:
     state: dict[str, Any] = torch.load(path, weights_only=True, map_location="cpu", mmap=True)
     try:
         return int(state["epoch"]) + 1, float(state["state_dict"]["_extra_state"]["seconds"])
-    except (KeyError, TypeError, ValueError):  # Of another program.
+    except (KeyError, TypeError, ValueError, OverflowError):  # Of another program.
         return 0, 0.0
+
+
+class Weights(Protocol):
+    """A module, as far as it can tell whether what it is to go on from is whole."""
+
+    def fault_of_parts(self, state: dict[str, Any]) -> str | None:
+        """What is wrong with what lies beside a state."""
+        ...
+
+    def fault_of_weights(self, path: Path) -> str | None:
+        """What is wrong with weights on the disk, as `it ...`."""
+        ...
+
+
+def fault_of_state(path: Path, module: Weights, best: Path | None) -> str | None:
+    """Why a training cannot go on from a state, whose own file is whole; None: it can.
+
+    Args:
+        path: of the state.
+        module: to be trained.
+        best: where its best weights are, if not in the state.
+    """
+    state: dict[str, Any] = torch.load(path, weights_only=True, map_location="cpu", mmap=True)
+    missing = [key for key in _PARTS_OF_STATE if key not in state]
+    if missing:
+        return f"it has no {missing[0]}"
+    if fault := module.fault_of_parts(state):
+        return fault
+    callbacks = state["callbacks"].values()
+    in_state = any(isinstance(each, dict) and each.get("weights") for each in callbacks)
+    if best is None or in_state or state["state_dict"]["_extra_state"]["best_epoch"] < 0:
+        return None
+    fault = module.fault_of_weights(best) if best.exists() else "is not there"
+    return f"{best.name}, its best weights, {fault}" if fault else None

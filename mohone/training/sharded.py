@@ -23,7 +23,9 @@ from torch.distributed.checkpoint.state_dict_saver import save
 from torch.distributed.device_mesh import DeviceMesh
 from torch.distributed.tensor import DTensor, Shard
 
+from mohone.core.errors import first_line
 from mohone.core.exchange import RowExchange
+from mohone.core.files import clear, has_its_sums, keep_sums
 from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.training.module import KGEModule
 from mohone.training.resume import parts_of
@@ -82,6 +84,19 @@ class ShardedModule(KGEModule):
         load_whole(path, whole)
         self.model.unshard(whole)
         self.model.load_state_dict(torch.load(path / _REST, weights_only=True), strict=False)
+
+    def fault_of_weights(self, path: Path) -> str | None:
+        """Why `load_weights` cannot read a folder, as `it ...`; None: it can."""
+        return fault_of_folder(path) or (None if (path / _REST).is_file() else f"has no {_REST}")
+
+    def fault_of_parts(self, state: dict[str, Any]) -> str | None:
+        """What is wrong with the folder that a state names."""
+        assert self.progress is not None
+        if not isinstance(state.get(_PARTS), dict):
+            return "it names no folder of its parts"
+        folder = self.progress.with_name(state[_PARTS]["folder"])
+        fault = fault_of_folder(folder)
+        return f"{folder.name} {fault}" if fault else None
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """Write what lies in several processes beside the state of the first one, and take it out of that."""
@@ -167,9 +182,18 @@ def save_parts(
     if exchange.rank == 0:
         if rest is not None:
             torch.save(dict(rest), part / _REST)
-        shutil.rmtree(folder, ignore_errors=True)
+        keep_sums(part)
+        clear(folder)
         part.rename(folder)
     dist.barrier(exchange.group)
+
+
+def fault_of_folder(folder: Path) -> str | None:
+    """Why a folder that `save_parts` wrote cannot be read, as `it ...`; None: it can."""
+    try:
+        return None if has_its_sums(folder) else "is damaged (a file has another checksum)"
+    except (OSError, ValueError) as error:
+        return f"is damaged ({first_line(error)})"
 
 
 def load_parts(folder: Path, parts: Mapping[str, Tensor], exchange: RowExchange) -> None:

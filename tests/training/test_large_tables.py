@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -133,3 +134,48 @@ def test_the_best_weights_lie_on_the_disk(
     assert torch.equal(parts.entity_vectors, whole.entity_vectors)
     left = sorted(file.name for file in tmp_path.iterdir())
     assert left == ([] if schedule == "linear" else ["p.best", "p.ckpt"])
+
+
+DAMAGE: dict[str, Callable[[Path], object]] = {
+    "missing": Path.unlink,
+    "empty": lambda path: path.write_bytes(b""),
+    "cut": lambda path: path.write_bytes(path.read_bytes()[:-100]),
+    "another's": lambda path: torch.save({"entity": torch.ones(3, 3)}, path),
+    "no weights": lambda path: torch.save([3], path),
+    "folder": lambda path: (path.unlink(), path.mkdir(), (path / "x").touch()),
+}
+
+
+@pytest.mark.usefixtures("large")
+@pytest.mark.parametrize("name", ["p.best", "p.ckpt"])
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_training_without_its_best_weights_or_state_begins_anew(
+    many: KnowledgeGraph, tmp_path: Path, name: str, damage: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Else it would end with the last weights for the best ones, or with a traceback after its last epoch."""
+    how, path = chosen(lr=3.0, max_epochs=2, schedule="constant"), tmp_path / "p.ckpt"
+    wanted, again = new(many), new(many)
+    first = train(many, wanted, OBJECTIVES[0], how, progress=path)
+    assert first["best_epoch"] < 2  # Else the last weights are the best.
+    DAMAGE[damage](tmp_path / name)
+    found = train(many, again, OBJECTIVES[0], how, progress=path)
+    assert found["resumed_after"] == 0
+    assert (found["history"], found["best_epoch"]) == (first["history"], first["best_epoch"])
+    assert torch.equal(again.entity_vectors, wanted.entity_vectors)
+    assert name == "p.ckpt" or f"{path} cannot be gone on from (p.best, its best weights, " in caplog.text
+    third = train(many, new(many), OBJECTIVES[0], how, progress=path)
+    assert third["resumed_after"] == 2
+
+
+@pytest.mark.parametrize("key", ["callbacks", "loops", "optimizer_states", "lr_schedulers"])
+def test_a_state_of_another_program_is_not_gone_on_from(
+    many: KnowledgeGraph, tmp_path: Path, key: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    how, path = chosen(max_epochs=1, schedule="constant"), tmp_path / "p.ckpt"
+    first = train(many, new(many), OBJECTIVES[0], how, progress=path)
+    state = torch.load(path, weights_only=True)
+    del state[key]
+    torch.save(state, path)
+    found = train(many, new(many), OBJECTIVES[0], how, progress=path)
+    assert (found["resumed_after"], found["history"]) == (0, first["history"])
+    assert f"{path} cannot be gone on from (it has no {key}): the training begins anew" in caplog.text
