@@ -115,7 +115,7 @@ def _plan(config: Plain, folder: Path, result: Plain) -> Plan:
     except (OSError, ValueError, KeyError, TypeError):
         return make_plan(config, folder)  # Which says that the file must be there.
     plan = make_plan({**config, "pretrained": {**given, "file": None}}, folder)
-    return replace(plan, pretrained=Pretrained(Path(given["file"]), given["frozen"], digest))
+    return replace(plan, pretrained=Pretrained(Path(given["file"]), given.get("frozen", True), digest))
 
 
 def _load(plan: Plan, data: Path | None) -> KnowledgeGraph:
