@@ -33,7 +33,7 @@ from mohone.configuration.recipes import CONF
 from mohone.configuration.short_keys import full_keys
 from mohone.core.command_line import Parser
 from mohone.core.config import CHOICES, Plain
-from mohone.core.errors import ConfigError, DataError, MohoneError, chain, told_by_system
+from mohone.core.errors import ConfigError, DataError, MohoneError, chain, told_by_system, without_memory
 from mohone.core.files import full_disk, locked
 from mohone.core.terminal import prepare_terminal
 from mohone.experiment.team import is_launched, is_member
@@ -115,7 +115,7 @@ def _sentence(error: Exception, folder: Path, config: Plain) -> str | None:
         return str(error)
     if full := full_disk(error, (Path(str(config.get("store_dir", folder))), folder)):
         return f"There must be room on the disk of {full}, but it is full: then the same command goes on."
-    return told_by_system(error) if isinstance(error, OSError) else None
+    return told_by_system(error) if isinstance(error, OSError) else without_memory(error)
 
 
 def _keep_failure(folder: Path, config: Plain, text: str, status: str) -> bool:

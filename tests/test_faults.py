@@ -33,6 +33,13 @@ BASELINE = ["netemb=none", *[setting for setting in TINY if "netemb" not in sett
         (["training.lr=fast"], "`training.lr` must be a number > 0, but is 'fast'."),
         (["trainer.accelerator=abacus"], "`trainer` must suit Lightning's Trainer"),
         (["training.lr=inf"], "`training.lr` must be > 0, but is inf."),
+        (["netemb.scale=[1,1e308]"], "`netemb.scale` must be below 1e+30, but is not."),
+        (["netemb.scale=1e7"], "`netemb.scale` must be at most 1e+06, but is 1e+07."),
+        (["infusion.beta=1e308"], "`infusion.beta` must be below 1e+30, but is not."),
+        (
+            ["training=one_vs_all", "training.n_candidates=10000000000"],
+            "`training.n_candidates` must be an integer <= 2147483647, but is 10000000000.",
+        ),
         (["netemb.scale=0"], "`netemb.scale` must be > 0, but is 0."),
         (["kge_model.reciprocal=no"], "`kge_model.reciprocal` must be true or false, but is 'no'."),
         (["progress=no"], "`progress` must be true or false, but is 'no'."),
@@ -225,6 +232,27 @@ def test_a_full_disk_is_said_and_then_the_same_command_goes_on(
     assert mohone(tmp_path, *BASELINE).returncode == 0
     (result,) = results(tmp_path)
     assert result["status"] == "ok"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError("Unable to allocate 9 TiB for an array"),
+        RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: 9 bytes.\nframe #0"),
+    ],
+)
+def test_memory_that_is_not_there_is_said_in_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def none_left(*_: Any, **__: Any) -> None:
+        raise error
+
+    monkeypatch.setattr("mohone.experiment.stages.base.fit", none_left)
+    ran = mohone(tmp_path, *BASELINE)
+    assert ran.returncode == 1
+    assert "There must be memory for all that the job holds, but: " in ran.stdout
+    assert "Traceback" not in ran.stdout + ran.stderr
+    assert "frame #0" not in ran.stdout
 
 
 def test_folders_of_a_sweep_may_be_named_by_number_and_choice(tmp_path: Path) -> None:

@@ -16,6 +16,8 @@ _LIBRARIES = (
     *("mohone", "hydra", "omegaconf", "yaml", "torch", "pytorch_lightning", "lightning_fabric"),
     *("torchmetrics", "numpy", "scipy", "numba"),
 )
+_GREATEST = 1e30  # Of a number that is computed with.
+MOST = 2**31 - 1  # Of a number of things that torch counts.
 
 
 class MohoneError(ValueError):
@@ -104,6 +106,8 @@ def require_float(
     low = value > minimum if strict else value >= minimum
     if not (low and value < below):
         raise ConfigError(f"`{name}` must be {bounds}, but is {value:g}.")
+    if abs(value) >= _GREATEST:  # Products of some would not be finite.
+        raise ConfigError(f"`{name}` must be below {_GREATEST:g}, but is not.")
     return float(value)
 
 
@@ -221,3 +225,17 @@ def told_by_system(error: OSError) -> str | None:
     if not isinstance(path, str):
         return None
     return f"{path} must be what can be read or written here, but: {error.strerror}."
+
+
+def without_memory(error: Exception) -> str | None:
+    """A sentence of an error that says that there was not enough memory; None: it is another.
+
+    Example:
+        >>> without_memory(MemoryError("Unable to allocate 8 TiB."))
+        'There must be memory for all that the job holds, but: Unable to allocate 8 TiB.'
+    """
+    signs = ("can't allocate memory", "out of memory", "not enough memory")
+    if not isinstance(error, MemoryError) and not any(sign in str(error) for sign in signs):
+        return None
+    reason = first_line(error) or "there is not enough"
+    return f"There must be memory for all that the job holds, but: {reason}."

@@ -14,11 +14,12 @@ import torch
 from scipy.special import ive
 from torch import Tensor
 
-from mohone.core.errors import require_choice, require_float, require_some
+from mohone.core.errors import ConfigError, require_choice, require_float, require_some
 from mohone.core.sparse import csr_matrix, spmm
 from mohone.graph.network import Network
 
 LAPLACIANS = ("random_walk", "symmetric")
+_LONGEST = 1e6  # Times for heat to flow.
 
 
 def chebyshev_coefficients(scale: float, tolerance: float = 1e-7) -> np.ndarray:
@@ -60,6 +61,8 @@ def check_kernel(
             `LAPLACIANS`.
     """
     scales = tuple(require_float(name, value, strict=strict) for value in require_some(name, scale))
+    if max(scales) > _LONGEST:
+        raise ConfigError(f"`{name}` must be at most {_LONGEST:g}, but is {max(scales):g}.")
     return scales, require_choice("laplacian", laplacian, LAPLACIANS)
 
 

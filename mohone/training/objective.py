@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from mohone.core.errors import require_choice, require_float, require_int
+from mohone.core.errors import MOST, require_choice, require_float, require_int
 from mohone.data import KnowledgeGraph
 from mohone.kge.base import KGEModel, Query
 from mohone.training.losses import answer_softmax, power_penalty
@@ -95,7 +95,7 @@ class Objective(ABC):
         self.relation_weight = require_float("training.relation_weight", relation_weight)
         self.network_weight = require_float("training.network_weight", network_weight)
         if relation_block is not None:
-            require_int("training.relation_block", relation_block, 1)
+            require_int("training.relation_block", relation_block, 1, MOST)
         self.relation_block = relation_block
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from mohone.core.errors import require_int
+from mohone.core.errors import MOST, require_int
 from mohone.data import KnowledgeGraph
 from mohone.kge.base import KGEModel, Query
 from mohone.training.losses import answer_softmax
@@ -34,9 +34,9 @@ class OneVsAll(QueryObjective):
         **regularisation: float,
     ) -> None:
         super().__init__(**regularisation)  # type: ignore[arg-type]
-        self.answers_per_query = require_int("training.answers_per_query", answers_per_query, 1)
+        self.answers_per_query = require_int("training.answers_per_query", answers_per_query, 1, MOST)
         if n_candidates is not None:
-            require_int("training.n_candidates", n_candidates, 1)
+            require_int("training.n_candidates", n_candidates, 1, MOST)
         self.n_candidates = n_candidates
 
     def examples(self, kg: KnowledgeGraph, relation_block: int = 1) -> QueryExamples:
