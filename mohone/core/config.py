@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import inspect
 import logging
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from hydra.utils import get_object, instantiate
 
 from mohone.core.errors import ConfigError, MohoneError, blamed, chain
 
-logging.getLogger("hydra.utils").setLevel(logging.CRITICAL)  # It says in many lines what it then raises.
 Plain = dict[str, Any]
 CHOICES = "choices"  # Which file of each group was chosen: labels of results, which nothing depends on.
 
@@ -74,13 +74,25 @@ def build(path: str, node: Mapping[str, Any]) -> Any:
     """
     try:
         _check_arguments(path, node)
-        return instantiate(dict(node), _convert_="all")
+        with _silent("hydra.utils"):  # It says in many lines what it then raises.
+            return instantiate(dict(node), _convert_="all")
     except Exception as error:  # Hydra and OmegaConf have one each for every value that cannot be.
         said = next((each for each in chain(error) if isinstance(each, MohoneError)), None)
         if said is not None:
             raise said from None
         target = node.get("_target_")
         raise ConfigError(f"`{path}` must configure {target}, but: {blamed(error)}.") from error
+
+
+@contextlib.contextmanager
+def _silent(name: str) -> Iterator[None]:
+    logger = logging.getLogger(name)
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 def call(path: str, make: Any, *given: Any, **arguments: Any) -> Any:
