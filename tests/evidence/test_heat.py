@@ -36,6 +36,20 @@ def test_heat_that_is_not_kept_is_the_same() -> None:
             assert torch.equal(every(expert, known, relation), expected)
 
 
+def test_rows_that_are_computed_with_others_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mohone.evidence.heat._MANY", 1)
+    kg = random_kg(0)
+    known, relation = some_queries(0)
+    expected = every(fitted("heat", kg), known, relation)
+    for n_rows in (7, 20, N):
+        expert = Heat(cache_bytes=n_rows * 2 * N * 2)
+        expert.fit(facts_of(kg), None, 0)
+        for some in (known[:3], known):
+            assert torch.equal(every(expert, some, relation[: len(some)]), expected[: len(some)])
+        assert expert._n_kept == n_rows
+        assert sorted(expert._place.unique().tolist())[-1] == n_rows - 1
+
+
 @pytest.mark.parametrize("first_walk", [0, 2])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_heat_followed_to_the_end_is_that_of_matrix_exponentials(seed: int, first_walk: int) -> None:

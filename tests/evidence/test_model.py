@@ -79,6 +79,18 @@ def test_tails_heads_and_triples_agree() -> None:
     torch.testing.assert_close(model.score_candidates(both), torch.cat([tails, heads]))
 
 
+def test_equal_queries_have_equal_scores_in_any_order() -> None:
+    model = a_model(random_kg(0))
+    rows = torch.tensor([3, 0, 0, 4, 3, 1, 0])
+    each = torch.cat([model.score_tails(HEAD[i : i + 1], RELATION[i : i + 1]) for i in rows.tolist()])
+    torch.testing.assert_close(model.score_tails(HEAD[rows], RELATION[rows]), each)
+    candidates = torch.randint(N, (len(rows), 4), generator=torch.Generator().manual_seed(0))
+    values = model.values_at(HEAD[rows], RELATION[rows], candidates)
+    for place, i in enumerate(rows.tolist()):
+        alone = model.values_at(HEAD[i : i + 1], RELATION[i : i + 1], candidates[place : place + 1])
+        torch.testing.assert_close(values[place], alone[0])
+
+
 def test_scores_are_the_weighted_values() -> None:
     model = a_model(random_kg(0))
     every = torch.arange(N).repeat(5, 1)
