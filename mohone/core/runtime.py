@@ -65,6 +65,7 @@ def quiet_lightning() -> None:
         r"`isinstance\(treespec, LeafSpec\)` is deprecated",
         r".*`LeafSpec` is deprecated.*",
         r"The number of training batches",
+        r"Experiment logs directory .* exists and is not empty",  # A training that goes on.
         r"`LightningModule.configure_optimizers` returned `None`",
         r"Your `IterableDataset` has `__len__` defined",
         r"It is recommended to use `self.log\(.*, sync_dist=True\)`",

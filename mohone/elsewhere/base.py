@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from mohone.core.errors import DataError
+from mohone.core.named_vectors import rows_by_name
 from mohone.data import KnowledgeGraph
 from mohone.kge import KGEModel
 
@@ -47,6 +49,11 @@ class Source(ABC):
     relations: Sequence[str]
     kge_model: str | None
     unknown: str | None
+
+    @property
+    def path_of_relations(self) -> Path:
+        """The file or folder that relations are in, for messages."""
+        return self.path
 
     @abstractmethod
     def settings(self, node: Mapping[str, Any]) -> dict[str, Any]:
@@ -161,18 +168,21 @@ def rows_of_entities(source: Source, kg: KnowledgeGraph) -> Tensor:
 
 def _rows(source: Source, kind: str, names: Sequence[str], needed: Sequence[bool]) -> Tensor:
     """The row of each name in the files; -1: they have none, and it is not needed."""
-    given = source.entities if kind == "entity" else source.relations
-    places = {name: i for i, name in enumerate(given)}
-    if len(places) < len(given):
-        twice = next(name for i, name in enumerate(given) if places[name] != i)
-        raise DataError(f"{source.path} must have one row for each {kind}, but has several for {twice!r}.")
-    missing = [name for name, must in zip(names, needed, strict=True) if must and name not in places]
+    is_entity = kind == "entity"
+    path, given = (
+        (source.path, source.entities) if is_entity else (source.path_of_relations, source.relations)
+    )
+    if len(set(given)) < len(given):
+        twice = next(name for name, n in Counter(given).items() if n > 1)
+        raise DataError(f"{path} must have one row for each {kind}, but has several for {twice!r}.")
+    rows = rows_by_name(path, given, names)
+    missing = [name for name, row, must in zip(names, rows, needed, strict=True) if must and row is None]
     if missing:
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
         raise DataError(
-            f"{source.path} must have a row for each {kind} of train, but has none for {missing[0]!r}{more}."
+            f"{path} must have a row for each {kind} of train, but has none for {missing[0]!r}{more}."
         )
-    return torch.tensor([places.get(name, -1) for name in names], dtype=torch.int64)
+    return torch.tensor([-1 if row is None else row for row in rows], dtype=torch.int64)
 
 
 def _picked(table: Tensor, rows: Tensor) -> Tensor:

@@ -13,6 +13,7 @@ from mohone.core.config import build, call
 from mohone.core.errors import DataError
 from mohone.core.files import making
 from mohone.core.named_vectors import read_vectors, write_vectors
+from mohone.data import KnowledgeGraph
 from mohone.elsewhere.base import Source, Tables
 from mohone.kge import KGEModel
 
@@ -37,6 +38,11 @@ class FlatFiles(Source):
         self.unknown = None if relations else "there are no vectors of relations"
         self.reciprocal = _are_reciprocal(self._relation_names)
         self.relations = [x for x in self._relation_names if not (self.reciprocal and x.endswith(INVERSE))]
+
+    @property
+    def path_of_relations(self) -> Path:
+        """The second file."""
+        return self.file_of_relations or self.path
 
     def settings(self, node: Mapping[str, Any]) -> dict[str, Any]:
         """How wide the vectors are, and whether relations have inverses."""
@@ -79,6 +85,24 @@ class FlatFiles(Source):
         places = {name: i for i, name in enumerate(self._relation_names)}
         inverses = [name + INVERSE for name in self.relations] if self.reciprocal else []
         return torch.tensor([places[name] for name in (*self.relations, *inverses)], dtype=torch.int64)
+
+
+def write_model(model: KGEModel, kg: KnowledgeGraph, entities: Path, relations: Path) -> None:
+    """Write a model in two files that `FlatFiles` reads: all its tables side by side.
+
+    Args:
+        model: of this data set.
+        kg: has the names.
+        entities, relations: the files; each has the form that its ending says.
+    """
+
+    def rows(tables: Mapping[str, nn.Parameter]) -> Tensor:
+        return torch.cat([table.detach().cpu().flatten(1) for table in tables.values()], 1)
+
+    names = kg.relations.names
+    inverses = [name + INVERSE for name in names] if model.reciprocal else []
+    write_vectors(entities, kg.entities.names, rows(model.entity_parameters()))
+    write_vectors(relations, [*names, *inverses], rows(model.relation_parameters()))
 
 
 def _are_reciprocal(names: Sequence[str]) -> bool:

@@ -88,7 +88,7 @@ def run_stages(
     runner.check()
     plan = runner.plan
     if done := finished(folder, runner.keys, plan.config, runner.kg.fingerprints):
-        log.info("skipped: this job has ended before, in %s", folder)
+        log.info("skipped: this job has ended before, in %s (mohone.report shows its result)", folder)
         return done
     if plan.config.get("check_memory", True):
         check_memory(runner)

@@ -169,7 +169,8 @@ def read_finished(folder: Path) -> Plain:
     if result is None:
         raise DataError(f"{path} must be a result of this program, but is none.")
     if result["status"] != "ok":
-        raise DataError(f"{folder} must be the folder of a job that ended well, but that one failed.")
+        ended = "was interrupted (its command goes on)" if result["status"] == "interrupted" else "failed"
+        raise DataError(f"{folder} must be the folder of a job that ended well, but that one {ended}.")
     return result
 
 

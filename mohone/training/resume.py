@@ -18,7 +18,8 @@ from mohone.core.torch_file import fault_of_tensors
 log = logging.getLogger(__name__)
 PARTS = ".parts"
 _PARTS_OF_STATE = ("callbacks", "loops", "optimizer_states", "lr_schedulers")
-_SECONDS_BETWEEN_FILES = 30.0
+_SECONDS_BETWEEN_FILES = 2.0  # At least, and twenty times as many as a file takes.
+_WRITTEN_AT_ONCE = 0.1  # Seconds to write a file, up to which that is so.
 
 
 class StreamedIO(TorchCheckpointIO):
@@ -49,7 +50,7 @@ class KeepProgress(Checkpoint):
 
     def __init__(self, path: Path, every: int, at_end: bool) -> None:
         self.path, self.every, self.at_end = path, every, at_end
-        self._pause = _SECONDS_BETWEEN_FILES  # Taken along to other processes.
+        self._shortest = self._pause = _SECONDS_BETWEEN_FILES  # Taken along to other processes.
         self._part = part_beside(path)  # Of all processes of this training, and of no other.
         self._last = time.monotonic()
 
@@ -65,8 +66,10 @@ class KeepProgress(Checkpoint):
         is_last = trainer.should_stop or n_epochs == trainer.max_epochs
         is_due = not is_last and time.monotonic() - self._last >= self._pause
         if trainer.strategy.broadcast(is_due or (is_last and self.at_end)):
+            begun = time.monotonic()
             self._write(trainer)
             self._last = time.monotonic()
+            self._pause = _longer(self._shortest, self._last - begun)
 
     def _write(self, trainer: pl.Trainer) -> None:
         if trainer.is_global_zero:
@@ -81,6 +84,15 @@ class KeepProgress(Checkpoint):
             for parts in self.path.parent.glob(f"{self.path.stem}-*{PARTS}"):
                 if parts != own:
                     clear(parts)
+
+
+def _longer(pause: float, seconds: float) -> float:
+    """The pause before the next file of one that took so many seconds.
+
+    >>> _longer(2.0, 0.01), _longer(2.0, 5.0)
+    (2.0, 100.0)
+    """
+    return pause * max(1.0, seconds / _WRITTEN_AT_ONCE)
 
 
 def parts_of(path: Path, epoch: int) -> Path:

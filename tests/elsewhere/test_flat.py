@@ -8,8 +8,9 @@ import torch
 
 from mohone.core.errors import DataError
 from mohone.core.named_vectors import read_vectors, write_vectors
-from mohone.data import KnowledgeGraph
+from mohone.data import KnowledgeGraph, from_triples
 from mohone.elsewhere import open_source, put, taken_back
+from mohone.elsewhere.flat import write_model
 from mohone.kge import RESCAL, ComplEx, DistMult, KGEModel, TransD, TransH
 from tests.helpers.graphs import BASE, kg_of
 
@@ -75,6 +76,25 @@ def test_inverse_relations_have_rows_of_their_own(kg: KnowledgeGraph, tmp_path: 
     source.write(tmp_path / "out", taken_back(source, model, kg))
     assert read_vectors(tmp_path / "out/r.npz")[0] == names
     assert read_vectors(tmp_path / "out/r.npz")[1].tolist() == [[9, 9], [2, 3], [4, 5], [6, 7]]
+
+
+@pytest.mark.parametrize("ending", [".npz", ".txt"])
+@pytest.mark.parametrize("reciprocal", [False, True])
+@pytest.mark.parametrize("kind", [ComplEx, TransD, RESCAL])
+def test_a_model_that_is_written_is_read_again(
+    tmp_path: Path, kind: type[KGEModel], reciprocal: bool, ending: str
+) -> None:
+    """Also of names with blanks, which the text has as `_`."""
+    one = [("New York", "is in", "U.S.")]
+    kg = from_triples([("U.S.", "is", "New Jersey"), *one], one, one)
+    model, again = (kind(kg.n_entities, kg.n_relations, 2, reciprocal=reciprocal) for _ in range(2))
+    paths = tmp_path / f"e{ending}", tmp_path / f"r{ending}"
+    write_model(model, kg, *paths)
+    source = open_source(*paths)
+    assert source.reciprocal == reciprocal
+    put(source, again, kg)
+    for name, table in model.state_dict().items():
+        assert torch.equal(again.state_dict()[name], table)
 
 
 def test_complex_numbers_are_read_real_parts_first(kg: KnowledgeGraph, tmp_path: Path) -> None:
