@@ -26,7 +26,8 @@ def sentences(explanation: Explanation, kg: KnowledgeGraph) -> list[str]:
     for expert, total in sorted(by_expert.items(), key=lambda pair: -abs(pair[1])):
         reasons = [_told(reason, kg) for reason in explanation.reasons[expert][:_MOST]]
         if reasons or abs(total) > _NEGLIGIBLE:
-            lines.append(f"{total:+.3f} {expert}" + (f": {'; '.join(reasons)}" if reasons else ""))
+            against = ", which counts against it here" if reasons and total < -_NEGLIGIBLE else ""
+            lines.append(f"{total:+.3f} {expert}" + (f": {'; '.join(reasons)}{against}" if reasons else ""))
     return lines
 
 
