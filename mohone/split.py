@@ -52,7 +52,7 @@ def _split(given: argparse.Namespace) -> None:
         raise DataError(f"{folder} must be a new or an empty folder, but holds {there[0]}{more}.")
     read, note = read_triples(given.file, given.delimiter, given.header), ""
     if given.header is None:
-        read, note = without_header(read)
+        read, note = without_header(given.file, read)
     if note:
         print(f"{given.file}: {note}.", file=sys.stderr)
     splits = split_triples(read.triples, given.share, given.seed, leak=not given.no_leak)

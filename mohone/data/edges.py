@@ -11,14 +11,17 @@ from torch import Tensor
 
 from mohone.core.errors import DataError
 from mohone.core.words import counted
+from mohone.data.columns import field_of, need_order
 from mohone.data.headers import names_columns
 from mohone.data.names import Codes, Names
 from mohone.data.ordering import sorted_numbers
 from mohone.data.parquet import count_columns
 from mohone.data.reading import FIELDS, first_line, kind, numbers_of, read_table
+from mohone.data.triples import Table
 
 PAIR = ("one node", "other node")
 _WEIGHTED_PAIR = (*PAIR, "weight")
+_WEIGHTED_ENDS = ("head", "tail", "weight")  # As columns are called.
 
 
 @dataclass(frozen=True)
@@ -44,10 +47,10 @@ def read_edges(
     """Read lines of two nodes, of triples, or of two nodes and a weight; the first that is not blank decides.
 
     Args:
-        header: does the first line name the columns? None: if its words are such as columns are called by,
-            and stand nowhere else.
-        weights: is the third field a weight? None: if all are numbers that no node is called by, while a
-            second field names a node that a first field does, too.
+        header: does the first line name the columns, whose order is then this line's? None: if its words are
+            such as columns are called by, and stand nowhere else.
+        weights: is the third field a weight? None: if a header calls one so, or if all are numbers that no
+            node is called by, while a second field names a node that a first field does, too.
 
     Raises:
         DataError: as `read_triples`; a third field that holds numbers alone and may be either.
@@ -57,17 +60,29 @@ def read_edges(
     codes, notes = table.codes, []
     first = int(header is True)
     if header is None and names_columns(table.names, codes):
-        words = ", ".join(table.names.name(code) for code in codes[0])
-        notes.append(f"the first line ({words}) is taken for the names of columns: --no-header keeps it")
+        line = ", ".join(table.names.name(code) for code in codes[0])
+        notes.append(f"the first line ({line}) is taken for the names of columns: --no-header keeps it")
         first = 1
-    weighted = fields == _WEIGHTED_PAIR
-    if weights is None and fields == FIELDS and _third_is_weight(path, table.names, codes[first:]):
+    words = [table.names.name(code) for code in codes[0]] if first and len(codes) else []
+    columns = [0, 1] if fields == PAIR else _places(path, words, weights)
+    if weights is None and len(columns) == len(FIELDS):
+        notes.append(f"the column {words[columns[2]]} is taken for weights: --no-weights keeps it")
+    is_open = weights is None and fields == FIELDS and len(columns) == len(PAIR)
+    if is_open and "relation" not in map(field_of, words) and _third_is_weight(path, table, first):
         notes.append("the third column holds numbers alone, and is taken for weights: --no-weights keeps it")
-        weighted = True
-    values = torch.from_numpy(numbers_of(path, table, first, 2)) if weighted else None
-    columns = [0, 2] if len(fields) == len(FIELDS) and not weighted else [0, 1]
-    names, ends = _numbered(table.names, codes[first:, columns])
+        columns = [0, 1, 2]
+    values = torch.from_numpy(numbers_of(path, table, first, columns[2])) if columns[2:] else None
+    names, ends = _numbered(table.names, codes[first:, columns[:2]])
     return Edges(names, ends, values, tuple(notes))
+
+
+def _places(path: Path, words: list[str], weights: bool | None) -> list[int]:
+    """The columns of both nodes among three, and of the weight if there is one, by what they are called."""
+    called = set(map(field_of, words))
+    if weights or (weights is None and called == set(_WEIGHTED_ENDS)):
+        return need_order(words, _WEIGHTED_ENDS, path) if words else [0, 1, 2]
+    head, _, tail = need_order(words, FIELDS, path) if words and "weight" not in called else (0, 1, 2)
+    return [head, tail]
 
 
 def _fields(path: Path, delimiter: str, weights: bool | None) -> tuple[str, ...]:
@@ -87,8 +102,9 @@ def _fields(path: Path, delimiter: str, weights: bool | None) -> tuple[str, ...]
     return PAIR if n == len(PAIR) else FIELDS
 
 
-def _third_is_weight(path: Path, names: Names, codes: Codes) -> bool:
+def _third_is_weight(path: Path, table: Table, first: int) -> bool:
     """Are the third fields weights? Not if one is no number; else by what the first fields hold, too."""
+    names, codes = table.names, table.codes[first:]
     thirds = np.unique(codes[:, 2]).tolist()
     if not all(_is_number(names.name(code)) for code in thirds) or not thirds:
         return False

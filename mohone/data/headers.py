@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mohone.core.errors import ConfigError
+from mohone.data.columns import field_of, need_order, order_of
 from mohone.data.names import Codes, Names
-from mohone.data.reading import TripleFile, read_triples
+from mohone.data.reading import FIELDS, WEIGHTED, TripleFile, read_triples
 
 if TYPE_CHECKING:  # Splitting a file needs no torch.
     from mohone.data.knowledge_graph import KnowledgeGraph
 
 log = logging.getLogger(__name__)
-# What the columns of a single file are called; three files are judged by what they share.
-_WORDS = """head relation tail h r t subject predicate object s p o source target src dst from to type label
-    rel property entity1 entity2 node1 node2 node_1 node_2 start end edge weight w score u v"""
 
 
 def read_splits(
@@ -27,16 +25,18 @@ def read_splits(
 ) -> tuple[dict[str, TripleFile], list[str]]:
     """Read train, valid and test, and what is to be said of their first lines.
 
+    Columns come in the order that a first line says which names them.
+
     Args:
-        header: are their first lines none of the triples? None: if all are the same and their words stand
-            nowhere else in the three files.
+        header: are their first lines none of the triples? None: if all are the same, or such words as
+            columns are called by, and stand nowhere else.
     """
     check_header(header)
     files = {split: read_triples(path, delimiter, header, weights) for split, path in paths.items()}
     if header is not None or any(path.suffix == ".parquet" for path in paths.values()):
         return files, []
     if have_header(files):
-        files = {split: drop_first(file) for split, file in files.items()}
+        files = {split: drop_first(file, paths[split]) for split, file in files.items()}
         return files, [
             f"{_taken('line of all files', files['train'])} `dataset.header=false` keeps it as a triple"
         ]
@@ -47,9 +47,11 @@ def read_splits(
 
 
 def have_header(files: Mapping[str, TripleFile]) -> bool:
-    """Are the first lines of all splits the same, of words that stand nowhere else?"""
-    words = {file.triples[0] if len(file.triples) else None for file in files.values()}
-    return len(words) == 1 and all(stands_alone(file.triples.codes) for file in files.values())
+    """Are the first lines of all splits the same, or names of columns, of words that stand nowhere else?"""
+    if not all(stands_alone(file.triples.codes) for file in files.values()):
+        return False
+    lines = {file.triples[0] for file in files.values()}
+    return len(lines) == 1 or all(_all_known(words) for words in lines)
 
 
 def without_header_in_memory(
@@ -67,17 +69,15 @@ def without_header_in_memory(
     )
     if header is False or (header is None and not is_found):
         return files, []
-    files = {split: drop_first(file) for split, file in files.items()}
+    files = {split: drop_first(file, "The first triple") for split, file in files.items()}
     kept = "`header=False` keeps it as a triple"
-    return files, [] if header else [f"{_taken('triple', drop_first(first))} {kept}"]
+    return files, [] if header else [f"{_taken('triple', next(iter(files.values())))} {kept}"]
 
 
 def is_header(words: Sequence[str], kg: KnowledgeGraph) -> bool:
     """Are these such words as columns are called by, and none of them a name of the data set?"""
     known = kg.entities.ids, kg.relations.ids
-    return {word.lower() for word in words} <= set(_WORDS.split()) and not any(
-        word in ids for word in words for ids in known
-    )
+    return _all_known(words) and not any(word in ids for word in words for ids in known)
 
 
 def without_known_header(path: Path, file: TripleFile, kg: KnowledgeGraph) -> TripleFile:
@@ -85,20 +85,20 @@ def without_known_header(path: Path, file: TripleFile, kg: KnowledgeGraph) -> Tr
     if not len(file.triples) or not is_header(file.triples[0], kg):
         return file
     log.warning("%s: the first line (%s) names columns.", path, ", ".join(file.triples[0]))
-    return drop_first(file)
+    return drop_first(file, path)
 
 
-def without_header(file: TripleFile) -> tuple[TripleFile, str]:
+def without_header(path: Path, file: TripleFile) -> tuple[TripleFile, str]:
     """A single file without its first line if that names columns, and what is then to be said."""
     if not names_columns(file.triples.names, file.triples.codes):
         return file, ""
-    file = drop_first(file)
+    file = drop_first(file, path)
     return file, f"{_taken('line', file)} --no-header keeps it"
 
 
 def names_columns(names: Names, codes: Codes) -> bool:
     """Do the words of the first line stand nowhere else, and are they such as columns are called by?"""
-    return stands_alone(codes) and {names.name(code).lower() for code in codes[0]} <= set(_WORDS.split())
+    return stands_alone(codes) and _all_known([names.name(code) for code in codes[0]])
 
 
 def check_header(header: object) -> None:
@@ -112,14 +112,32 @@ def stands_alone(codes: Codes) -> bool:
     return len(codes) > 1 and not np.isin(codes[1:], codes[0]).any()
 
 
-def drop_first(file: TripleFile) -> TripleFile:
-    """The file without its first triple, which is a header."""
+def drop_first(file: TripleFile, source: object) -> TripleFile:
+    """The file without its first triple, which is a header, and with columns in the order that it says.
+
+    Args:
+        source: where the triples are from, for messages.
+
+    Raises:
+        DataError: a header that names another order, but not all of it.
+    """
+    if not len(file.triples):
+        return file
+    words = file.triples[0]
+    triples = file.triples[1:].ordered(need_order(words, FIELDS, source))
     weights = None if file.weights is None else file.weights[1:]
-    return file._replace(triples=file.triples[1:], weights=weights, header=file.triples[0])
+    return file._replace(triples=triples, weights=weights, header=file.header or words)
+
+
+def _all_known(words: Sequence[str]) -> bool:
+    return all(field_of(word) for word in words)
 
 
 def _taken(where: str, file: TripleFile) -> str:
+    words = file.header or ()
+    order = order_of(words, WEIGHTED[: len(words)])
+    moved = "" if order == sorted(order or ()) else ", in this order"
     return (
-        f"the first {where} ({', '.join(file.header or ())}) is taken for the names of columns, "
+        f"the first {where} ({', '.join(words)}) is taken for the names of columns{moved}, "
         "since its words stand nowhere else:"
     )

@@ -28,7 +28,7 @@ from mohone.data.load_report import LoadReport
 from mohone.data.vocabulary import Vocabulary
 
 log = logging.getLogger(__name__)
-FORMAT = 2  # Raise it when the same files would give another graph than before, or other arrays.
+FORMAT = 3  # Raise it when the same files would give another graph than before, or other arrays.
 THRESHOLD = 1 << 24  # Bytes of files below which reading takes no longer than a second or two.
 DAMAGED = (OSError, ValueError, KeyError, TypeError, AttributeError)  # What reading a damaged one raises.
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from mohone.core.errors import DataError
+from mohone.data.columns import find_columns
 from mohone.data.headers import without_header_in_memory
 from mohone.data.knowledge_graph import SPLITS, KnowledgeGraph, build_knowledge_graph
 from mohone.data.reading import FIELDS, TripleFile
@@ -28,7 +29,8 @@ def from_triples(
     Args:
         triples: those to train on; of valid and test, too, where these are not given. An iterable of
             `(head, relation, tail)`, an array `(n, 3)` or a data frame of pandas or polars. A data frame's
-            columns are those named head, relation and tail, else it must have three. Names are text;
+            columns are those named head, relation and tail (or subject, predicate, object and the like),
+            else it must have three. Names are text;
             integers are taken as they are written (7 is "7").
         valid, test: of the same kinds; both or neither.
         name: how the data set is called in tables.
@@ -99,13 +101,12 @@ def _rows(triples: Any) -> Iterable[Sequence[object]]:
 
 
 def _frame_rows(frame: Any, names: list[str], labels: list[Any]) -> Iterable[Sequence[object]]:
-    if set(FIELDS) <= set(names):
-        labels = [labels[names.index(each)] for each in FIELDS]
-    elif len(names) != 3:
+    places = find_columns(names, FIELDS, "the data frame")
+    if places is None:
         raise DataError(
             f"a data frame must have the columns {', '.join(FIELDS)}, or three, but has {', '.join(names)}."
         )
-    return zip(*(frame[label].to_list() for label in labels), strict=True)
+    return zip(*(frame[labels[place]].to_list() for place in places), strict=True)
 
 
 def _names(row: Any) -> NamedTriple:

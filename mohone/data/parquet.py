@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mohone.core.errors import DataError, first_line
+from mohone.data.columns import find_columns
 from mohone.data.opening import need_pyarrow
 from mohone.data.triples import Table, is_row
 
@@ -59,8 +60,9 @@ def count_columns(path: Path) -> int:
 def _columns(path: Path, schema: Any, fields: tuple[str, ...]) -> list[str]:
     import pyarrow as pa
 
-    names = list(fields) if set(fields) <= set(schema.names) else list(schema.names)
-    if len(names) != len(fields) or len(set(names)) != len(names):
+    places = find_columns(schema.names, fields, path)
+    names = [schema.names[place] for place in places or range(len(schema.names))]
+    if places is None or schema.names != list(dict.fromkeys(schema.names)):
         raise DataError(
             f"{path} must have the columns {', '.join(fields)}, or {len(fields)}, but has {', '.join(names)}."
         )

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from mohone.core.errors import DataError
+from mohone.data.columns import need_order
 from mohone.data.headers import is_header
 from mohone.data.knowledge_graph import KnowledgeGraph
 from mohone.data.reading import FIELDS
@@ -39,7 +40,7 @@ def read_queries(path: Path, kg: KnowledgeGraph, size: int = 4096) -> Iterator[Q
     """Read `head<TAB>relation<TAB>tail` lines of which one field is empty or `?`, batch by batch.
 
     Names are those of the data set, byte for byte; one that is called `?` cannot be asked about. Blank lines
-    are skipped, and so is a first line that names columns.
+    are skipped, and so is a first line that names columns, whose order is then this line's.
 
     Args:
         path: of the file.
@@ -51,14 +52,17 @@ def read_queries(path: Path, kg: KnowledgeGraph, size: int = 4096) -> Iterator[Q
     """
     triples: list[tuple[int, int, int]] = []
     lines: list[int] = []
+    order = list(range(len(FIELDS)))
     try:
         with path.open("rb") as file:
             for number, line in enumerate(file, start=1):
                 if not line.strip(b" \r\n"):
                     continue
-                if number == 1 and is_header(_fields(path, number, line), kg):
+                fields = _fields(path, number, line)
+                if number == 1 and is_header(fields, kg):
+                    order = need_order(fields, FIELDS, f"{path}, line 1")
                     continue
-                triples.append(_query(path, number, line, kg))
+                triples.append(_query(path, number, fields, kg, order))
                 lines.append(number)
                 if len(triples) == size:
                     yield QueryLines(torch.tensor(triples), lines)
@@ -77,14 +81,16 @@ def _fields(path: Path, number: int, line: bytes) -> list[str]:
         raise DataError(f"{path}, line {number}: the text must be UTF-8, but is not.") from None
 
 
-def _query(path: Path, number: int, line: bytes, kg: KnowledgeGraph) -> tuple[int, int, int]:
-    fields = _fields(path, number, line)
+def _query(
+    path: Path, number: int, fields: list[str], kg: KnowledgeGraph, order: list[int]
+) -> tuple[int, int, int]:
     n_asked = sum(field in ASKED_SIGNS for field in fields)
     if len(fields) != len(FIELDS) or n_asked != 1:
         raise DataError(
             f"{path}, line {number}: a query must have 3 fields (head, relation, tail, tab-separated), one "
             f"of them empty or `?`, but has {len(fields)}, {n_asked} of them so."
         )
+    fields = [fields[place] for place in order]
     head, relation, tail = (
         ASKED if field in ASKED_SIGNS else vocabulary.ids.get(field, ASKED - 1)
         for field, vocabulary in zip(fields, (kg.entities, kg.relations, kg.entities), strict=True)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from mohone.core.errors import ConfigError, DataError
 from mohone.core.words import counted
+from mohone.data.columns import need_order, order_of
 from mohone.data.opening import line_blocks
 from mohone.data.parquet import read_parquet
 from mohone.data.triples import NamedTriple as NamedTriple
@@ -29,13 +30,13 @@ class TripleFile(NamedTuple):
 
     Attributes:
         weights: `(n,)` float32, > 0, where the file was asked for them.
-        header: the first line, where it is none of the triples.
+        header: the words of the first line, in its order, where it is none of the triples.
     """
 
     triples: NamedTriples
     n_blank: int
     weights: NDArray[np.float32] | None = None
-    header: NamedTriple | None = None
+    header: tuple[str, ...] | None = None
 
 
 def read_triples(
@@ -49,23 +50,31 @@ def read_triples(
     as many.
 
     Args:
-        header: is the first line that is not blank no triple? None: that is not known yet; it is kept, and
-            its weight is 0 if it has none.
+        header: is the first line that is not blank no triple, but names the columns, whose order is then
+            this line's? None: that is not known yet; it is kept, and its weight is 0 if it has none.
         weights: is there a fourth field, a number > 0?
 
     Raises:
         DataError: a missing file, a byte that is not UTF-8, a line without exactly three fields, an
-            empty field.
+            empty field; a header that names another order, but not all of it.
     """
-    table = read_table(path, delimiter, WEIGHTED if weights else FIELDS)
-    first = int(header is True and path.suffix != ".parquet" and len(table.codes) > 0)
-    triples = NamedTriples(table.names, table.codes[first:, :3])
-    read = TripleFile(triples, table.n_blank)
-    if first:
-        read = read._replace(header=NamedTriples(table.names, table.codes[:, :3])[0])
+    fields = WEIGHTED if weights else FIELDS
+    table = read_table(path, delimiter, fields)
+    has_first = path.suffix != ".parquet" and header is not False and len(table.codes) > 0
+    words = tuple(table.names.name(code) for code in table.codes[0]) if has_first else ()
+    first = int(header is True and has_first)
+    order = need_order(words, fields, path) if first else _order_of_weighted(words)
+    triples = NamedTriples(table.names, table.codes[first:]).ordered(order[:3])
+    read = TripleFile(triples, table.n_blank, header=words if first or order[3:] not in ([], [3]) else None)
     if weights:
-        read = read._replace(weights=numbers_of(path, table, first, 3, unsure=header is None))
+        read = read._replace(weights=numbers_of(path, table, first, order[3], unsure=header is None))
     return read
+
+
+def _order_of_weighted(words: tuple[str, ...]) -> list[int]:
+    """The order that a first line says which has its weight not last, so that it can be no triple."""
+    order = order_of(words, WEIGHTED) if len(words) == len(WEIGHTED) else None
+    return order if order and order[3] != 3 else list(range(len(WEIGHTED)))
 
 
 def read_table(path: Path, delimiter: str, fields: tuple[str, ...]) -> Table:

@@ -117,6 +117,11 @@ class NamedTriples(Sequence[NamedTriple]):
             for head, relation, tail in self.codes[first : first + _BLOCK].tolist():
                 yield names[head], names[relation], names[tail]
 
+    def ordered(self, places: Sequence[int]) -> NamedTriples:
+        """These triples with head, relation and tail from these columns."""
+        codes = self.codes[:, :3] if list(places) == [0, 1, 2] else self.codes[:, list(places)]
+        return NamedTriples(self.names, codes)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and list(self) == list(other)
 
