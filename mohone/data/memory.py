@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -76,7 +77,7 @@ def named_triples(triples: Any, label: str = "triples") -> NamedTriples:
         DataError: what is no triple of three names.
     """
     try:
-        return NamedTriples.of(map(_names, _rows(triples)))
+        return NamedTriples.of(itertools.starmap(_names, enumerate(_rows(triples))))
     except DataError as error:
         raise DataError(f"`{label}`: {error}") from None
 
@@ -109,17 +110,19 @@ def _frame_rows(frame: Any, names: list[str], labels: list[Any]) -> Iterable[Seq
     return zip(*(frame[labels[place]].to_list() for place in places), strict=True)
 
 
-def _names(row: Any) -> NamedTriple:
+def _names(number: int, row: Any) -> NamedTriple:
     if isinstance(row, str | bytes) or not hasattr(row, "__getitem__") or len(row) != 3:
-        raise DataError(f"a triple must be (head, relation, tail), but one is {row!r}.")
-    return _name(row[0], row), _name(row[1], row), _name(row[2], row)
+        raise DataError(f"Triple {number:,} (from 0) must be (head, relation, tail), but is {row!r}.")
+    return _name(row[0], number, row), _name(row[1], number, row), _name(row[2], number, row)
 
 
-def _name(value: object, row: object) -> str:
+def _name(value: object, number: int, row: object) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if hasattr(value, "item") and getattr(value, "shape", None) == ():
-        return _name(value.item(), row)
-    raise DataError(f"a name must be text or an integer, but is {value!r} in {row!r}.")
+        return _name(value.item(), number, row)
+    raise DataError(
+        f"Triple {number:,} (from 0) must hold names, texts or integers, but has {value!r} in {row!r}."
+    )

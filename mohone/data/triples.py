@@ -137,14 +137,14 @@ def _add(table: Table, triples: list[NamedTriple]) -> None:
     except UnicodeEncodeError:
         number = next(i for i, line in enumerate(lines) if _not_utf8(line))
         raise DataError(
-            f"Triple {first + number + 1:,} must hold text, but {triples[number]!r} is no UTF-8."
+            f"Triple {first + number:,} (from 0) must hold text, but {triples[number]!r} is no UTF-8."
         ) from None
     whole = text.count(b"\n") == len(lines) == len(triples)
     if not whole or table.read(text).fault is not None:
         number = next(i for i, triple in enumerate(triples) if not is_row(triple, 3))
         raise DataError(
-            f"Triple {first + number + 1:,} must hold three names, none empty or with a tab or an end of "
-            f"line, but is {triples[number]!r}."
+            f"Triple {first + number:,} (from 0) must hold three names, none empty or with a tab or an end "
+            f"of line, but is {triples[number]!r}."
         )
 
 

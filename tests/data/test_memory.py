@@ -88,17 +88,23 @@ def test_names_are_kept_as_they_are() -> None:
 @pytest.mark.parametrize(
     ("triples", "message"),
     [
-        ([("a", "r", "b"), ("a", "r")], r"`triples`: a triple must be \(head, relation, tail\), but one is"),
+        (
+            [("a", "r", "b"), ("a", "r")],
+            r"`triples`: Triple 1 \(from 0\) must be \(head, relation, tail\), but is \('a', 'r'\)\.$",
+        ),
         (
             [("a", "r", "b"), ("", "r", "b")],
-            r"Triple 2 must hold three names, none empty .* is \('', 'r', 'b'",
+            r"Triple 1 \(from 0\) must hold three names, none empty .* is \('', 'r', 'b'",
         ),
         ([("a", "r", "b\nc")], "or with a tab or an end of line"),
-        ([("a", "r", "b\tc")], "Triple 1 must hold three names"),
-        ([("a", "r", "\ud800")], "Triple 1 must hold text"),
-        ([("a", "r", 0.5)], r"a name must be text or an integer, but is 0.5 in \('a', 'r', 0.5\)"),
-        ([("a", "r", None)], "a name must be text or an integer, but is None"),
-        (["arb"], "a triple must be"),
+        ([("a", "r", "b\tc")], r"Triple 0 \(from 0\) must hold three names"),
+        ([("a", "r", "\ud800")], r"Triple 0 \(from 0\) must hold text"),
+        ([("a", "r", 0.5)], r"must hold names, texts or integers, but has 0.5 in \('a', 'r', 0.5\)"),
+        ([("a", "r", "b")] * 4 + [("a", "r", None)], r"Triple 4 \(from 0\) must hold names, .* has None in"),
+        (np.array([["a", "r", "b"], [np.nan, "r", "b"]], object), r"Triple 1 \(from 0\) must .* has nan in"),
+        (Frame({"a": ["x", "x"], "b": ["y", None], "c": ["z", "z"]}), r"Triple 1 \(from 0\) .* has None in"),  # type: ignore[list-item]
+        ([("a", "r", "b")] * 70_000 + [("a", "", "b")], r"Triple 70,000 \(from 0\) must hold three names"),
+        (["arb"], r"Triple 0 \(from 0\) must be"),
         ("a\tr\tb", "there must be a list .* but there is a str"),
         (7, "there must be a list .* but there is a int"),
         (np.zeros((3, 2)), r"an array must be \(n, 3\), but is \(3, 2\)"),
