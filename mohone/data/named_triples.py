@@ -39,8 +39,10 @@ def encode_known(source: str, triples: Sequence[NamedTriple], kg: KnowledgeGraph
     for triple in triples:
         for part, name, vocabulary in zip(FIELDS, triple, vocabularies, strict=True):
             if name not in vocabulary.ids:
+                like = vocabulary.names_like(name)
                 raise DataError(
-                    f"{source}: the {part} must be a name of the data set, but {name!r} is none, in {triple}."
+                    f"{source}: the {part} must be a name of the data set, but {name!r} is none{like}, in "
+                    f"{triple}."
                 )
     ids = [
         (kg.entities.ids[head], kg.relations.ids[relation], kg.entities.ids[tail])

@@ -91,14 +91,15 @@ def _query(
             f"of them empty or `?`, but has {len(fields)}, {n_asked} of them so."
         )
     fields = [fields[place] for place in order]
+    vocabularies = kg.entities, kg.relations, kg.entities
     head, relation, tail = (
         ASKED if field in ASKED_SIGNS else vocabulary.ids.get(field, ASKED - 1)
-        for field, vocabulary in zip(fields, (kg.entities, kg.relations, kg.entities), strict=True)
+        for field, vocabulary in zip(fields, vocabularies, strict=True)
     )
     if ASKED - 1 in (head, relation, tail):
         unknown = (head, relation, tail).index(ASKED - 1)
         raise DataError(
             f"{path}, line {number}: the {FIELDS[unknown]} must be a name of the data set, but "
-            f"{fields[unknown]!r} is none."
+            f"{fields[unknown]!r} is none{vocabularies[unknown].names_like(fields[unknown])}."
         )
     return head, relation, tail

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import unicodedata
 from collections.abc import Iterable
 from functools import cached_property
 
@@ -61,6 +62,14 @@ class Vocabulary:
         return self.ids[name]
 
     def names_like(self, name: str) -> str:
-        """Up to three names that are nearly this one, for a message; empty: there are none."""
+        """Up to three names that are nearly this one, for a message; empty: there are none.
+
+        Example:
+            >>> Vocabulary(["Zurich", "Z\u00fcrich"]).names_like("Zu\u0308rich")
+            " (there is 'Z\u00fcrich', which differs in its Unicode normalisation alone)"
+        """
+        form = unicodedata.normalize("NFC", name)
+        if twin := next((each for each in self.names if unicodedata.normalize("NFC", each) == form), None):
+            return f" (there is {twin!r}, which differs in its Unicode normalisation alone)"
         near = difflib.get_close_matches(name, self.names, n=3)
         return f" (there is {', '.join(map(repr, near))})" if near else ""

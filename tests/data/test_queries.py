@@ -77,3 +77,24 @@ def test_what_is_a_name_of_the_data_set_is_no_name_of_a_column(tmp_path: Path) -
     file = tmp_path / "t.tsv"
     file.write_text("s\tp\to\n", encoding="utf-8")
     assert read_known(file, kg).tolist() == [[1, 0, 0]]
+
+
+def test_a_name_that_differs_in_its_unicode_normalisation_alone_is_told(tmp_path: Path) -> None:
+    decomposed, composed = "Zu\u0308rich", "Z\u00fcrich"
+    kg = from_triples(
+        [(composed, "liegt", "CH")], valid=[("CH", "liegt", composed)], test=[("CH", "liegt", "CH")]
+    )
+    file = tmp_path / "t.tsv"
+    told = f"there is {composed!r}, which differs in its Unicode normalisation alone"
+    sentence = rf"{decomposed!r} is none \({told}\)"
+    file.write_text(f"CH\tliegt\t{decomposed}\n", encoding="utf-8")
+    with pytest.raises(DataError, match=f"the tail must be a name of the data set, but {sentence}, in"):
+        read_known(file, kg)
+    file.write_text(f"{decomposed}\tliegt\t?\n", encoding="utf-8")
+    with pytest.raises(DataError, match=f"the head must be a name of the data set, but {sentence}\\.$"):
+        list(read_queries(file, kg))
+    with pytest.raises(DataError, match=sentence):
+        find_name("--head", decomposed, kg.entities, {})
+    with pytest.raises(DataError, match=r"is none \(there is .* Unicode normalisation alone\)"):
+        kg.entities.id_of(decomposed)
+    assert "normalisation" not in kg.entities.names_like("Zurich")
