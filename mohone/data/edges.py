@@ -16,7 +16,8 @@ from mohone.data.headers import names_columns
 from mohone.data.names import Codes, Names
 from mohone.data.ordering import sorted_numbers
 from mohone.data.parquet import count_columns
-from mohone.data.reading import FIELDS, first_line, kind, numbers_of, read_table
+from mohone.data.reading import FIELDS, first_line, numbers_of, read_table
+from mohone.data.separators import advice, kind, separator
 from mohone.data.triples import Table
 
 PAIR = ("one node", "other node")
@@ -55,7 +56,7 @@ def read_edges(
     Raises:
         DataError: as `read_triples`; a third field that holds numbers alone and may be either.
     """
-    fields = _fields(path, delimiter, weights)
+    fields = _fields(path, separator(delimiter), weights)
     table = read_table(path, delimiter, fields)
     codes, notes = table.codes, []
     first = int(header is True)
@@ -97,7 +98,7 @@ def _fields(path: Path, delimiter: str, weights: bool | None) -> tuple[str, ...]
         raise DataError(
             f"{path}, line {number}: found {counted(n, 'field')}, wanted {len(PAIR)} "
             f"({', '.join(PAIR)}) or {len(FIELDS)} ({', '.join(FIELDS)}, or two nodes and a weight), "
-            f"{kind(delimiter)}; there are no lines of comment."
+            f"{kind(delimiter)}; there are no lines of comment{advice(line, delimiter, {2, 3})}."
         )
     return PAIR if n == len(PAIR) else FIELDS
 

@@ -10,11 +10,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mohone.core.errors import ConfigError, DataError
+from mohone.core.errors import DataError
 from mohone.core.words import counted
 from mohone.data.columns import need_order, order_of
 from mohone.data.opening import line_blocks
 from mohone.data.parquet import read_parquet
+from mohone.data.separators import advice, kind, separator
 from mohone.data.triples import NamedTriple as NamedTriple
 from mohone.data.triples import NamedTriples, Table
 
@@ -22,7 +23,6 @@ FIELDS = ("head", "relation", "tail")
 WEIGHTED = (*FIELDS, "weight")
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"(\xb5/\xfd": "Zstandard", b"PK": "zip"}
 _UNPACK = "unpack it, or let its name end in .gz or .zst if it is one of these"
-_DELIMITER_WORDS = {"\t": "tab-separated", ",": "comma-separated", " ": "space-separated"}
 
 
 class TripleFile(NamedTuple):
@@ -83,8 +83,7 @@ def read_table(path: Path, delimiter: str, fields: tuple[str, ...]) -> Table:
     Raises:
         DataError: as `read_triples`.
     """
-    if not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in "\r\n":
-        raise ConfigError(f"The delimiter (`dataset.delimiter`) must be one character, but is {delimiter!r}.")
+    delimiter = separator(delimiter)
     table = Table(len(fields))
     if path.suffix == ".parquet":
         read_parquet(path, fields, table)
@@ -181,16 +180,13 @@ def _bad_place(block: bytes) -> int | None:
 
 
 def _fault(line: str, delimiter: str, names: tuple[str, ...]) -> str:
-    fields = line.removesuffix("\r").split(delimiter)
+    line = line.removesuffix("\r")
+    fields = line.split(delimiter)
     if len(fields) != len(names):
         wanted = f"{len(names)} ({', '.join(names)}, {kind(delimiter)})"
-        return f"found {counted(len(fields), 'field')}, wanted {wanted}."
+        more = advice(line, delimiter, {len(names)})
+        return f"found {counted(len(fields), 'field')}, wanted {wanted}{more}."
     if all(fields):
         return "a name must not hold a tab, but one does."
     empty = names[[bool(field) for field in fields].index(False)]
     return f"the {empty} must be a name, but is empty."
-
-
-def kind(delimiter: str) -> str:
-    """What fields with this between them are called."""
-    return _DELIMITER_WORDS.get(delimiter, f"separated by {delimiter!r}")

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from mohone.core.errors import DataError
 from mohone.core.words import counted
-from mohone.data.reading import FIELDS, kind
+from mohone.data.reading import FIELDS
+from mohone.data.separators import advice, kind
 
 Triple = tuple[str, str, str]
 
@@ -39,7 +40,8 @@ def read_triples(path: Path, delimiter: str) -> tuple[list[Triple], int]:
             n_blank += 1
         elif len(fields) != 3:
             wanted = f"wanted 3 ({', '.join(FIELDS)}, {kind(delimiter)})"
-            raise DataError(f"{path}, line {number}: found {counted(len(fields), 'field')}, {wanted}.")
+            more = advice(line, delimiter, {3})
+            raise DataError(f"{path}, line {number}: found {counted(len(fields), 'field')}, {wanted}{more}.")
         elif not all(fields):
             empty = FIELDS[[bool(field) for field in fields].index(False)]
             raise DataError(f"{path}, line {number}: the {empty} must be a name, but is empty.")
