@@ -17,7 +17,7 @@ from mohone.data.knowledge_graph import SPLITS
 
 
 def load(source: Any, *, valid: Any = None, test: Any = None, **settings: Any) -> KnowledgeGraph:
-    """Read a data set.
+    """Read a data set; what looks wrong in it is logged.
 
     Args:
         source: a name (`"umls"`, `"kinships"`, `"fb15k237"`, `"wn18rr"`); a folder that holds `train`,
@@ -47,6 +47,7 @@ def load(source: Any, *, valid: Any = None, test: Any = None, **settings: Any) -
     ]
     node = absolute_paths(compose_plain(origin), Path.cwd())["dataset"]
     kg: KnowledgeGraph = build("dataset", node).load()
+    kg.report.log_warnings()
     if source not in named:
         origin[1] = override("dataset.path", node["path"])
     return dataclasses.replace(kg, origin=tuple(origin))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -13,6 +14,8 @@ from mohone.data.index import mask_of, triple_keys
 from mohone.data.leaks import Leaks, find_leaks
 from mohone.data.links import contains
 from mohone.data.reading import TripleFile
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,11 @@ class LoadReport:
             linked = self.leaks.triples if split == "test" else 0
             out.append(f"  {split}: {_split_sentence(counts, linked)}")
         return out + [f"  warning: {warning}" for warning in self.warnings]
+
+    def log_warnings(self) -> None:
+        """Log what looks wrong, for those who see no report: from Python."""
+        for warning in self.warnings:
+            log.warning("%s: %s", self.name, warning)
 
 
 def _split_sentence(counts: SplitCounts, linked: int) -> str:

@@ -25,7 +25,7 @@ def from_triples(
     share: float = 0.1,
     seed: int = 0,
 ) -> KnowledgeGraph:
-    """Make the data set of triples in memory.
+    """Make the data set of triples in memory; what looks wrong in them is logged.
 
     Args:
         triples: those to train on; of valid and test, too, where these are not given. An iterable of
@@ -64,7 +64,9 @@ def from_triples(
     if valid is None:
         drawn = split_triples(files["train"].triples, share, seed)
         files = {split: TripleFile(NamedTriples.of(each), 0) for split, each in drawn.items()}
-    return build_knowledge_graph(name, files, warnings)
+    kg = build_knowledge_graph(name, files, warnings)
+    kg.report.log_warnings()
+    return kg
 
 
 def named_triples(triples: Any, label: str = "triples") -> NamedTriples:

@@ -14,7 +14,9 @@ import torch
 
 import mohone
 from mohone.core.errors import ConfigError, DataError
+from mohone.data import kept
 from tests.helpers import commands
+from tests.helpers.graphs import BASE, write_folder
 
 FIT = {"dim": 4, "max_epochs": 2, "validate_every": 1}
 EMBED = {"dim": 4, "min_steps": 5, "min_epochs": 1}
@@ -150,3 +152,34 @@ def test_neighbours_and_verdicts_are_those_of_the_commands(
     verdicts = infused.classify(known)
     for line, verdict in zip(said.splitlines()[-2:], verdicts, strict=True):
         assert f"{verdict.probability:.4f}" in line
+
+
+LOADS = """
+import logging, sys, mohone
+kg = mohone.load(sys.argv[1], name="leaky")
+mohone.load([("a", "r", "b")], valid=[("b", "r", "a")], test=[("a", "r", "b")], name="listed")
+assert logging.root.handlers == [] and logging.root.level == logging.WARNING
+"""
+
+
+def test_what_looks_wrong_in_data_is_logged_once_a_load(tmp_path: Path) -> None:
+    """A program that has configured nothing sees it."""
+    folder = write_folder(tmp_path, {**BASE, "test": BASE["train"][:1]})
+    command = [sys.executable, "-c", LOADS, str(folder)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True)
+    told = "1 of 1 test triple (100.0%) stands in train, too: a model has seen these answers"
+    lines = [line for line in ran.stderr.splitlines() if told in line]
+    assert [line.partition(":")[0] for line in lines] == ["leaky", "listed"]
+
+
+def test_a_kept_graph_logs_it_too_and_a_sound_one_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(kept, "THRESHOLD", 1)
+    mohone.load("umls")
+    assert caplog.records == []
+    folder = write_folder(tmp_path / "data", {**BASE, "valid": BASE["test"]})
+    for times in (1, 2):
+        kg = mohone.load(folder, store_dir=str(tmp_path / "store"))
+        assert caplog.messages == [f"data: {warning}" for warning in kg.report.warnings] * times
+        assert {record.levelname for record in caplog.records} == {"WARNING"}
