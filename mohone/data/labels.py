@@ -53,6 +53,7 @@ def find_name(option: str, name: str, vocabulary: Vocabulary, labels: Mapping[st
         )
     if not found:
         kind = "a name or label" if labels else "a name"
-        like = vocabulary.names_like(name)
+        shown = (labels[key] for key in labels if key in vocabulary.ids)
+        like = Vocabulary([*vocabulary.names, *shown]).names_like(name)
         raise DataError(f"`{option}` must be {kind} of the data set, but {name!r} is none{like}.")
     return vocabulary.ids[found[0]]

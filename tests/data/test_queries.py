@@ -79,7 +79,9 @@ def test_what_is_a_name_of_the_data_set_is_no_name_of_a_column(tmp_path: Path) -
     assert read_known(file, kg).tolist() == [[1, 0, 0]]
 
 
-def test_a_name_that_differs_in_its_unicode_normalisation_alone_is_told(tmp_path: Path) -> None:
+def test_a_name_that_differs_in_its_unicode_normalisation_alone_is_told(
+    base: KnowledgeGraph, tmp_path: Path
+) -> None:
     decomposed, composed = "Zu\u0308rich", "Z\u00fcrich"
     kg = from_triples(
         [(composed, "liegt", "CH")], valid=[("CH", "liegt", composed)], test=[("CH", "liegt", "CH")]
@@ -95,6 +97,8 @@ def test_a_name_that_differs_in_its_unicode_normalisation_alone_is_told(tmp_path
         list(read_queries(file, kg))
     with pytest.raises(DataError, match=sentence):
         find_name("--head", decomposed, kg.entities, {})
+    with pytest.raises(DataError, match=sentence):
+        find_name("--head", decomposed, base.entities, {"a": composed})
     with pytest.raises(DataError, match=r"is none \(there is .* Unicode normalisation alone\)"):
         kg.entities.id_of(decomposed)
     assert "normalisation" not in kg.entities.names_like("Zurich")
