@@ -31,12 +31,13 @@ def field_of(word: str) -> str | None:
 
 
 def order_of(words: Sequence[str], fields: Sequence[str]) -> list[int] | None:
-    """The place of each field's column by their names, as many; unknown ones leave the fields where they are.
+    """The place of each field's column by their names; unknown ones leave the fields where they are.
 
     One name that is unknown is that of the field that no other names.
 
     Returns:
-        the places; None: a field's name stands in another's place, and those of others are unknown.
+        the places; None: a field's name stands in another's place, and those of others are unknown; or there
+        are more or fewer.
 
     Example:
         >>> fields = ("head", "relation", "tail")
@@ -45,6 +46,8 @@ def order_of(words: Sequence[str], fields: Sequence[str]) -> list[int] | None:
         >>> order_of(("x", "y", "z"), fields), order_of(("x", "to", "y"), fields)
         ([0, 1, 2], None)
     """
+    if len(words) != len(fields):
+        return None
     named = [field_of(word) for word in words]
     places = {field: place for place, field in reversed(list(enumerate(named))) if field in fields}
     unknown = [place for place, field in enumerate(named) if field is None]

@@ -157,6 +157,9 @@ def test_files_of_known_names(base: KnowledgeGraph, tmp_path: Path) -> None:
     file.write_text("subject\tobject\tpredicate\na\t?\tr\na\tc\t?\n", encoding="utf-8")
     (batch,) = read_queries(file, base)
     assert batch.triples.tolist() == [[0, 0, ASKED], [0, ASKED, 2]]
+    file.write_text("tail\na\t?\tr\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"line 1: the columns must be .*, but are called tail\.$"):
+        list(read_queries(file, base))
 
 
 @pytest.mark.parametrize(
