@@ -48,13 +48,12 @@ paper: $(STAMP) ## Keep the results, tables and charts of TABLE in outputs/paper
 	done
 	$(BIN)/python scripts/page_tables.py outputs/paper docs/tables.md
 
-evidence: $(STAMP) ## Evidence in the score, both recipes, into EVIDENCE, outputs/evidence, the README and docs/evidence.md (hours)
+evidence: $(STAMP) ## Evidence in the score, both recipes, into EVIDENCE, outputs/evidence and the README (hours)
 	$(EVIDENCE_SWEEP) infusion=evidence netemb=shnb,node2vec
 	$(EVIDENCE_SWEEP) infusion=evidence_random netemb=shnb
 	$(BIN)/python scripts/collect_results.py "$(EVIDENCE)" outputs/evidence
 	$(BIN)/python -m mohone.report "$(EVIDENCE)" --format markdown --against paper --out outputs/evidence
 	$(BIN)/python scripts/page_tables.py outputs/evidence/strong README.md
-	$(BIN)/python scripts/page_tables.py outputs/evidence/paper docs/evidence.md
 
 figures: $(STAMP) ## The other pictures of outputs/paper: of TABLE, outputs/strength and outputs/scales
 	$(FIGURE) barbell --out outputs/paper/barbell.png

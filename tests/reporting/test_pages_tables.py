@@ -9,7 +9,7 @@ from page_tables import main
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize(("kept", "page"), [("paper", "docs/tables.md"), ("evidence", "README.md")])
+@pytest.mark.parametrize(("kept", "page"), [("paper", "docs/tables.md"), ("evidence/strong", "README.md")])
 def test_a_page_shows_the_kept_results(tmp_path: Path, kept: str, page: str) -> None:
     shown = (ROOT / page).read_text(encoding="utf-8")
     copy = tmp_path / "page.md"
