@@ -42,7 +42,8 @@ def gains_in_parts(folder: Path) -> str:
 
 def put(text: str, folder: Path) -> str:
     """The page with the tables of a folder between their marks."""
-    is_evidence = EVIDENCE in folder.parts
+    # Not `folder.parts`: a checkout may lie in a folder of any name.
+    is_evidence = EVIDENCE in (folder.name, folder.parent.name)
     begin, end = MARKS_OF_EVIDENCE if is_evidence else MARKS
     before, rest = text.split(begin)
     _, after = rest.split(end)
