@@ -247,7 +247,7 @@ def test_memory_that_is_not_there_is_said_in_a_sentence(
     def none_left(*_: Any, **__: Any) -> None:
         raise error
 
-    monkeypatch.setattr("mohone.experiment.stages.base.fit", none_left)
+    monkeypatch.setattr("mohone.training.fit.fit", none_left)
     ran = mohone(tmp_path, *BASELINE)
     assert ran.returncode == 1
     assert "There must be memory for all that the job holds, but: " in ran.stdout

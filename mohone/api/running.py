@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pytorch_lightning.utilities.seed import isolate_rng
-
 from mohone.core.config import Plain
 from mohone.core.runtime import prepare_process
 from mohone.data import KnowledgeGraph
@@ -22,6 +20,8 @@ def runner_of(kg: KnowledgeGraph, config: Plain, folder: Path | None = None) -> 
         config: plain, with absolute paths.
         folder: of the job, if it has one.
     """
+    from pytorch_lightning.utilities.seed import isolate_rng
+
     prepare_process(config)
     with isolate_rng():
         runner = Runner(make_plan(config, folder or Path(config["store_dir"]), kg), kg)
@@ -35,6 +35,8 @@ def train(runner: Runner, stage: Stage) -> None:
     Raises:
         KeyboardInterrupt: of Ctrl-C or a notebook's stop button, of which Lightning makes a SystemExit.
     """
+    from pytorch_lightning.utilities.seed import isolate_rng
+
     try:
         with isolate_rng():
             runner.run(stage)

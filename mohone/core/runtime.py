@@ -31,6 +31,13 @@ def prepare_process(config: Plain) -> None:
     use_backend(config.get("sparse"))
 
 
+def seed_everything(seed: int) -> None:
+    """Seed all that draws random numbers, in this process and in those that it starts."""
+    import pytorch_lightning as pl  # Which takes seconds: only what trains wants them.
+
+    pl.seed_everything(seed, verbose=False)
+
+
 def keeps_freed_memory() -> bool:
     """Was it done in this process?"""
     return _kept

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import torch
 from numba import njit
-from scipy.stats import poisson
 from torch import Tensor
 
+from mohone.core import poisson
 from mohone.core.errors import require_float, require_int, require_some
 from mohone.core.parallel import Array, in_chunks
 from mohone.evidence.expert import BlockAdder, Expert, arrays_of
@@ -185,10 +185,10 @@ def _network(facts: Facts) -> Network:
 
 def _chances(scales: Sequence[float], first_walk: int) -> Array:
     """How likely heat takes a walk of 0, 1, 2, ... steps: `(n_scales, n_steps + 1)` float32."""
-    longest = max(first_walk + 1, *(int(poisson.isf(_TAIL, scale)) for scale in scales))
+    longest = max(first_walk + 1, *(poisson.longest(_TAIL, scale) for scale in scales))
     steps = np.arange(longest + 1)
-    out = np.stack([poisson.pmf(steps, scale) for scale in scales])
-    out[:, -1] += [poisson.sf(longest, scale) for scale in scales]
+    out = np.stack([poisson.chances(steps, scale) for scale in scales])
+    out[:, -1] += [poisson.chance_of_more(longest, scale) for scale in scales]
     out[:, :first_walk] = 0.0
     return out.astype(np.float32)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 
-import pytorch_lightning as pl
 from omegaconf import OmegaConf
 
 from mohone.configuration import recipes
@@ -13,7 +12,7 @@ from mohone.configuration.by_size import Size, in_words
 from mohone.core.compiling import COSTS
 from mohone.core.config import CHOICES, Plain
 from mohone.core.files import write_json, write_text
-from mohone.core.runtime import prepare_process
+from mohone.core.runtime import prepare_process, seed_everything
 from mohone.data import KnowledgeGraph
 from mohone.evaluation.metrics import tie_warning
 from mohone.evaluation.settings import settings_in
@@ -61,7 +60,7 @@ def help_job(config: Plain, folder: Path) -> None:
     runner = _runner(config, folder)
 
     def train() -> None:
-        pl.seed_everything(runner.plan.seed, verbose=False)
+        seed_everything(runner.plan.seed)
         runner.baseline.help(runner)
 
     help_first(train)

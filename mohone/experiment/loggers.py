@@ -8,14 +8,15 @@ import os
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
-
-from pytorch_lightning.loggers import CSVLogger, Logger, TensorBoardLogger, WandbLogger
 
 from mohone.core.config import CHOICES, Plain
 from mohone.core.errors import ConfigError, require_choice
 from mohone.evaluation.settings import TESTED, settings_in
+
+if TYPE_CHECKING:
+    from pytorch_lightning.loggers import Logger
 
 Curve = Sequence[dict[str, float | None]]
 CURVES = "curves"
@@ -68,6 +69,8 @@ class CSVCurves(JobLogger):
 
     def curves(self, stage: str) -> Logger:
         """A file of its own for each stage."""
+        from pytorch_lightning.loggers import CSVLogger
+
         return CSVLogger(self.folder, name=CURVES, version=stage)
 
 
@@ -81,16 +84,12 @@ class TensorBoard(JobLogger):
 
     def curves(self, stage: str) -> Logger:
         """A TensorBoard run for each stage."""
+        from pytorch_lightning.loggers import TensorBoardLogger
+
         try:
             return TensorBoardLogger(self.folder, name=CURVES, version=stage)
         except ModuleNotFoundError:
             raise ConfigError("tensorboard must be installed (an extra of this name), but is not.") from None
-
-
-class _StageOfRun(WandbLogger):
-    """One stage's curves in the job's run, named `STAGE/...`."""
-
-    LOGGER_JOIN_CHAR = "/"
 
 
 class WeightsAndBiases(JobLogger):
@@ -127,8 +126,12 @@ class WeightsAndBiases(JobLogger):
 
     def curves(self, stage: str) -> Logger:
         """The run itself, under the stage's name, over the stage's own epochs."""
+        from pytorch_lightning.loggers import WandbLogger
+
         self._run.define_metric(f"{stage}/*", step_metric=f"{stage}/epoch")
-        return _StageOfRun(experiment=self._run, prefix=stage)
+        logger = WandbLogger(experiment=self._run, prefix=stage)
+        logger.LOGGER_JOIN_CHAR = "/"  # Curves are named `STAGE/...`.
+        return logger
 
     def close(self, result: Plain | None) -> None:
         """Write summary and table, and finish the run: else the next job's figures would join it."""

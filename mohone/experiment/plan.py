@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
-from pytorch_lightning.callbacks import Callback
 
 from mohone.configuration.by_size import USUAL, Size, settle
 from mohone.configuration.compose import check_keys
@@ -29,6 +28,9 @@ from mohone.infusion import Infusion
 from mohone.kge import KGEModel
 from mohone.netemb import NetworkEmbedding
 from mohone.training import Training
+
+if TYPE_CHECKING:
+    from pytorch_lightning.callbacks import Callback
 
 
 @dataclass(frozen=True)
@@ -79,9 +81,9 @@ class Plan:
     def at(self, size: Size) -> Plan:
         """The plan with what follows the size of its data set."""
         config, chosen = settle(self.config, size)
-        return (
-            replace(make_plan(config, self.trainers.folder, self.dataset), by_size=chosen) if chosen else self
-        )
+        if not chosen:
+            return self
+        return replace(make_plan(config, self.trainers.folder, self.dataset, trains=False), by_size=chosen)
 
     def network(self, kg: KnowledgeGraph) -> Network:
         """The entities of a data set as a network, of the training triples alone."""
@@ -104,13 +106,15 @@ class Plan:
         return self.new_model(n_entities, n_relations)  # One of a user's own, that looks at them.
 
 
-def make_plan(config: Plain, folder: Path, dataset: Any = None) -> Plan:
+def make_plan(config: Plain, folder: Path, dataset: Any = None, *, trains: bool = True) -> Plan:
     """Build all groups of a configuration.
 
     Args:
         config: plain and resolved, with absolute paths.
         folder: the job's own.
         dataset: where it is not what the configuration says, but at hand.
+        trains: are model, optimiser and Trainer made, to check their values? That takes seconds, which
+            a job that was trained before need not wait for: what is wrong is said when it is trained again.
 
     Raises:
         ConfigError: a value that cannot be.
@@ -139,9 +143,10 @@ def make_plan(config: Plain, folder: Path, dataset: Any = None) -> Plan:
     plan.given.check(config)
     if plan.given.model and plan.pretrained.path:
         raise ConfigError("`pretrained.file` must be null where `given.model` is set, but is not.")
-    plan.sketch(1, 1)  # Only to check its values.
-    _check_optimizer(plan.training)
-    plan.trainers.check()
+    if trains:
+        plan.sketch(1, 1)  # Only to check its values.
+        _check_optimizer(plan.training)
+        plan.trainers.check()
     require_bool("check_memory", config.get("check_memory", True))
     check_finite(config)
     return plan

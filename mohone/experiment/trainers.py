@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pytorch_lightning as pl
 import torch
 from hydra.utils import get_object
-from pytorch_lightning.callbacks import Callback, TQDMProgressBar
 
 from mohone.core.config import Plain
 from mohone.core.errors import ConfigError, first_line, require_choice, require_int
 from mohone.core.progress import progress_shown
-from mohone.core.runtime import keep_freed_memory, keeps_freed_memory, quiet_lightning
 from mohone.experiment.loggers import JobLogger
 from mohone.experiment.team import check_size, is_launched
+
+if TYPE_CHECKING:
+    import pytorch_lightning as pl
+    from pytorch_lightning.callbacks import Callback
 
 _OURS = (
     "max_epochs",
@@ -36,21 +38,6 @@ TOGETHER = "baseline"  # The stage that processes of several machines train; all
 _PRECISIONS = ("32-true", "64-true", "bf16-mixed", "bf16-true", "16-mixed")  # 16-true overflows.
 
 
-class Worker(Callback):
-    """Makes a process that Lightning spawns as quiet and quick as the job's own, on arriving there."""
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Unpickled by `_arrive`, before anything else is done in the new process."""
-        return _arrive, (keeps_freed_memory(),)
-
-
-def _arrive(keeps_memory: bool) -> Worker:
-    quiet_lightning()
-    if keeps_memory:
-        keep_freed_memory()
-    return Worker()
-
-
 class TrainerFactory:
     """Makes the Trainer of a stage from the `trainer` group.
 
@@ -64,7 +51,7 @@ class TrainerFactory:
     """
 
     def __init__(self, trainer: Plain, folder: Path, logger: JobLogger | None = None) -> None:
-        self._make = _class_of(trainer)
+        self._target = trainer.get("_target_")
         self.arguments = {key: value for key, value in trainer.items() if key != "_target_"}
         for key in _OURS:
             if key in self.arguments:
@@ -93,6 +80,18 @@ class TrainerFactory:
         """
         _ = self.device
         self("check", logged=False)
+
+    @cached_property
+    def _make(self) -> Callable[..., pl.Trainer]:
+        """Lightning's Trainer, or one like it, that is configured."""
+        try:
+            found = get_object(str(self._target))
+        except Exception:  # Hydra has one each for what is no name, no module and no part of one.
+            found = None
+        if not callable(found):
+            raise ConfigError(f"`trainer._target_` must be a Trainer, but is {self._target!r}.")
+        made: Callable[..., pl.Trainer] = found
+        return made
 
     @property
     def device(self) -> torch.device:
@@ -128,6 +127,8 @@ class TrainerFactory:
         Raises:
             ConfigError: if Lightning refuses the `trainer` group.
         """
+        from pytorch_lightning.callbacks import TQDMProgressBar
+
         bar = [TQDMProgressBar(refresh_rate=20)] if progress_shown() else []
         one_process = one_process or (is_launched() and stage != TOGETHER)
         several = self.n_processes > 1 and not one_process
@@ -137,6 +138,8 @@ class TrainerFactory:
             arguments |= {"strategy": self.arguments["strategy"].replace("ddp_spawn", "ddp")}
         if several:
             os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")  # Of hints that are none for us.
+            from mohone.experiment.worker import Worker
+
             callbacks = [Worker(), *callbacks]
         is_logged = logged and not several and self.logger.is_open
         curves = self.logger.curves(stage) if is_logged else None
@@ -154,15 +157,3 @@ class TrainerFactory:
         except Exception as error:  # Lightning has many for what it refuses.
             reason = first_line(error)
             raise ConfigError(f"`trainer` must suit Lightning's Trainer, but: {reason}.") from error
-
-
-def _class_of(trainer: Plain) -> Callable[..., pl.Trainer]:
-    """Lightning's Trainer, or one like it, that is configured."""
-    try:
-        found = get_object(str(trainer.get("_target_")))
-    except Exception:  # Hydra has one each for what is no name, no module and no part of one.
-        found = None
-    if not callable(found):
-        raise ConfigError(f"`trainer._target_` must be a Trainer, but is {trainer.get('_target_')!r}.")
-    made: Callable[..., pl.Trainer] = found
-    return made

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import torch
 from numba import njit
-from scipy.stats import poisson
 from torch import Tensor
 
+from mohone.core import poisson
 from mohone.core.parallel import Array, in_chunks
 from mohone.core.random import advance, below, stream, uniform
 from mohone.graph.network import Network, WalkableNetwork
@@ -25,8 +25,8 @@ def poisson_lengths(scales: Sequence[float]) -> np.ndarray:
     The end of a walk of such a length is an exact draw from a row of the (mean) heat kernel, given that the
     walk left its node: `exp(-s (I - P)) = sum_k e^-s s^k / k! P^k`.
     """
-    longest = int(max(poisson.isf(1e-16, scale) for scale in scales)) + 1
-    chances = np.mean([poisson.pmf(np.arange(1, longest + 1), scale) for scale in scales], axis=0)
+    longest = max(poisson.longest(1e-16, scale) for scale in scales) + 1
+    chances = np.mean([poisson.chances(np.arange(1, longest + 1), scale) for scale in scales], axis=0)
     return np.asarray(np.cumsum(chances / chances.sum()))
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from pytorch_lightning.callbacks import Callback
 from torch import Tensor
 
 from mohone.core.nearest import Nearest, nearest_neighbors
@@ -14,6 +13,9 @@ from mohone.data import KnowledgeGraph
 from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.graph.network import Network
 from mohone.kge import KGEModel
+
+if TYPE_CHECKING:
+    from pytorch_lightning.callbacks import Callback
 
 Notes = dict[str, Any]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mohone.core.errors import ConfigError, require_choice, require_float, require_int, require_some
 from mohone.core.nearest import METRICS, check_nearest
@@ -12,11 +12,13 @@ from mohone.core.progress import progress_bar
 from mohone.data import KnowledgeGraph
 from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.infusion.base import Infusion, NetworkSpace, Notes, Retrain
-from mohone.infusion.callback import RetrofitCallback
 from mohone.infusion.grid import Selection, select
 from mohone.infusion.retrofit import Pull, objective_curve
 from mohone.kge import KGEModel
 from mohone.kge.query_side import SIDES
+
+if TYPE_CHECKING:
+    from mohone.infusion.callback import RetrofitCallback
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,8 @@ class Retrofit(Retraining):
         self, model: KGEModel, space: NetworkSpace, validation: LinkPrediction, retrain: Retrain
     ) -> tuple[KGEModel, Notes]:
         """Choose on validation, retrofit, re-train."""
+        from mohone.infusion.callback import RetrofitCallback
+
         nearest = space.nearest(max(_tried("neighbors", self.neighbors)), self.metric)
         selection = self._choose(model, nearest.rows, validation)
         model = SIDES[selection.side](model)
@@ -160,6 +164,8 @@ class RetrainOnly(Retraining):
         retrain: Retrain,
     ) -> tuple[KGEModel, Notes]:
         """Freeze the entities and re-train."""
+        from mohone.infusion.callback import RetrofitCallback
+
         nobody = space.vectors.new_empty(model.n_entities, 0).long()
         unmoved = Pull(0.0)
         selection = select(model, nobody, validation.mrr, sides=("both",), neighbors=(1,), pulls=(unmoved,))

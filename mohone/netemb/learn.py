@@ -6,20 +6,23 @@ import copy
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pytorch_lightning as pl
 import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, IterableDataset
 
 from mohone.core.errors import ConfigError, require_choice, require_float, require_int, require_kind
 from mohone.graph.network import Network
-from mohone.netemb.exact import ExactObjective, NodeBatches
 from mohone.netemb.neighborhood import Neighborhood
 from mohone.netemb.pairs import PairBatches
 from mohone.netemb.rows import NeighborRows
-from mohone.netemb.sampled import SampledObjective
+
+if TYPE_CHECKING:
+    import pytorch_lightning as pl
+
+    from mohone.netemb.exact import ExactObjective, NodeBatches
+    from mohone.netemb.sampled import SampledObjective
 
 OBJECTIVES = ("auto", "exact", "sampled")
 MOST_EXACT = 50_000  # Nodes up to which a matrix of all pairs is held: 5 GB in float16.
@@ -138,6 +141,9 @@ def learn(
     Returns:
         `(n_nodes, dim)` and the loss (nats a node) by epoch, which is several passes over a small network.
     """
+    from mohone.netemb.exact import ExactObjective, NodeBatches
+    from mohone.netemb.sampled import SampledObjective
+
     exact = settings.objective_for(network.n_nodes) == "exact"
     neighborhood = copy.copy(neighborhood)  # What it observes is not held longer than it is needed.
     neighborhood.fit(network, seed)

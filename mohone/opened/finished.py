@@ -108,13 +108,13 @@ def _plan(config: Plain, folder: Path, result: Plain) -> Plan:
     """The job's plan; vectors to begin with may be gone, for its stages are trained."""
     given = config["pretrained"]
     if not isinstance(given.get("file"), str) or Path(given["file"]).is_file():
-        return make_plan(config, folder)
+        return make_plan(config, folder, trains=False)
     baseline = StageStore(Path(config["store_dir"])).place("baseline", result["stages"]["baseline"]["key"])
     try:
         digest = str(read_json(baseline / NOTES)["config"]["pretrained"]["sha256"])
     except (OSError, ValueError, KeyError, TypeError):
-        return make_plan(config, folder)  # Which says that the file must be there.
-    plan = make_plan({**config, "pretrained": {**given, "file": None}}, folder)
+        return make_plan(config, folder, trains=False)  # Which says that the file must be there.
+    plan = make_plan({**config, "pretrained": {**given, "file": None}}, folder, trains=False)
     return replace(plan, pretrained=Pretrained(Path(given["file"]), given.get("frozen", True), digest))
 
 

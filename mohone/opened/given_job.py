@@ -7,7 +7,6 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-import pytorch_lightning as pl
 import torch
 from torch import Tensor
 
@@ -16,7 +15,7 @@ from mohone.core.config import CHOICES, Plain
 from mohone.core.errors import ConfigError, DataError
 from mohone.core.files import check_writable
 from mohone.core.named_vectors import check_format
-from mohone.core.runtime import prepare_process
+from mohone.core.runtime import prepare_process, seed_everything
 from mohone.elsewhere import Source, open_source, rows_of_entities, taken_back
 from mohone.experiment.plan import make_plan
 from mohone.experiment.stages.runner import Runner
@@ -121,7 +120,7 @@ def infuse_vectors(source: Source, config: Plain, out: Path) -> str:
     runner = Runner(plan, kg)
     plan.store.check()
     infusion.check(int(kg.seen_entities.sum()), 1)
-    pl.seed_everything(plan.seed, verbose=False)
+    seed_everything(plan.seed)
     k, beta = _one(infusion.neighbors, USUAL[0]), _one(infusion.beta, USUAL[1])
     log.info(
         "no validation without a model: %d neighbours, beta %g (infusion.neighbors, infusion.beta)", k, beta

@@ -13,7 +13,8 @@ from pytorch_lightning.callbacks import Callback
 from torch import Tensor
 
 from mohone.training.data_module import TripleDataModule
-from mohone.training.module import VALID_MRR, KGEModule
+from mohone.training.module import KGEModule
+from mohone.training.settings import VALID_MRR
 
 log = logging.getLogger(__name__)
 _SECONDS_BETWEEN_LINES = 10.0

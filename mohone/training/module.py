@@ -20,9 +20,9 @@ from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.kge.base import KGEModel
 from mohone.kge.tables import is_large, make_gradients_dense
 from mohone.training.network_loss import NetworkLoss
-from mohone.training.settings import Training
+from mohone.training.settings import VALID_MRR, Training
 
-VALID_MRR, TEST_MRR = "valid/mrr", "test/mrr"
+TEST_MRR = "test/mrr"
 _GREATEST_LOSS = 1e10  # A loss can diverge without overflowing.
 
 

@@ -127,7 +127,7 @@ def test_a_longer_training_goes_on_from_its_own_state(
     longer, at_once = baseline(4), baseline(4, tmp_path / "other")
     assert longer.notes["history"] == at_once.notes["history"]
     calls: list[Any] = []
-    monkeypatch.setattr("mohone.experiment.stages.base.fit", calls.append)
+    monkeypatch.setattr("mohone.training.fit.fit", calls.append)
     assert baseline(4).reused
     assert not calls
 

@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -118,3 +120,24 @@ def test_what_is_no_job_is_refused(job: Path, tmp_path: Path, capsys: pytest.Cap
         "must be a job of its settings by this program",
     ):
         assert sentence in said
+
+
+LIGHT = """
+import sys
+from mohone import export, neighbors, predict
+
+job, out = sys.argv[1:]
+assert predict.main([job, "--relation", "affects", "--head", "virus"]) == 0
+assert neighbors.main([job, "virus"]) == 0
+assert export.main([job, out]) == 0
+heavy = {"pytorch_lightning", "torch._dynamo", "scipy.stats", "sympy", "matplotlib"}
+print(sorted(heavy & {*sys.modules}), file=sys.stderr)
+"""
+
+
+def test_what_only_training_wants_is_not_imported(job: Path, tmp_path: Path) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", LIGHT, str(job), str(tmp_path / "v.npz")], capture_output=True, text=True
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stderr == "[]\n"

@@ -21,11 +21,8 @@ from mohone.experiment.loggers import Curve
 from mohone.experiment.plan import Plan
 from mohone.kge import KGEModel
 from mohone.training import Training
-from mohone.training.data_module import TripleDataModule
-from mohone.training.fit import fit
-from mohone.training.module import VALID_MRR, KGEModule
 from mohone.training.network_loss import NetworkLoss
-from mohone.training.sharded import ShardedModule
+from mohone.training.settings import VALID_MRR
 
 WEIGHTS = "model.pt"
 NOTES = "info.json"
@@ -148,6 +145,11 @@ def train_model(
     **arguments: Any,
 ) -> Plain:
     """Fit a model, leave it with its best weights on the trainers' device; more arguments are `fit`'s."""
+    from mohone.training.data_module import TripleDataModule
+    from mohone.training.fit import fit
+    from mohone.training.module import KGEModule
+    from mohone.training.sharded import ShardedModule
+
     plan = stage.plan
     kind = ShardedModule if training.fit.shard_rows and plan.trainers.n_processes > 1 else KGEModule
     module = kind(model, training, validation, network_loss=network_loss)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import copy
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
-from pytorch_lightning.callbacks import Callback
 
 from mohone.core.config import Plain
 from mohone.core.errors import DataError
@@ -23,6 +23,9 @@ from mohone.experiment.stages.base import (
 from mohone.experiment.stages.baseline import BaselineStage
 from mohone.experiment.stages.network import NetworkStage
 from mohone.kge import KGEModel
+
+if TYPE_CHECKING:
+    from pytorch_lightning.callbacks import Callback
 
 
 class InfusionStage(Stage):

@@ -8,12 +8,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import pytorch_lightning as pl
-
 from mohone.configuration.by_size import Size
 from mohone.core.compiling import watched
 from mohone.core.config import Plain
 from mohone.core.files import read_json, write_json
+from mohone.core.runtime import seed_everything
 from mohone.data import KnowledgeGraph
 from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.experiment.plan import Plan
@@ -118,7 +117,7 @@ class Runner:
                 self.run(parent)
             log.info("%s: training", name)
             with watched(name) as watch:
-                pl.seed_everything(self.plan.seed, verbose=False)
+                seed_everything(self.plan.seed)
                 notes = stage.train(folder, self)
             costs: dict[str, float | None] = {**watch.costs}
             if before := notes.pop("seconds_before", 0.0):
