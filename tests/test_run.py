@@ -134,6 +134,7 @@ def test_a_folder_with_a_result_is_not_written_over(tmp_path: Path) -> None:
     same = mohone(tmp_path, *arguments)
     assert same.returncode == 0
     assert "skipped: this job has ended before" in same.stdout
+    assert "link prediction on the test triples" in same.stdout  # What came out is said again.
     assert results(tmp_path) == [before]
     assert before["infused"] is None
 

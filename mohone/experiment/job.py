@@ -87,7 +87,8 @@ def run_stages(
     runner.check()
     plan = runner.plan
     if done := finished(folder, runner.keys, plan.config, runner.kg.fingerprints):
-        log.info("skipped: this job has ended before, in %s (mohone.report shows its result)", folder)
+        log.info("skipped: this job has ended before, in %s", folder)
+        _show(done)
         return done
     if plan.config.get("check_memory", True):
         check_memory(runner)
@@ -102,9 +103,13 @@ def run_stages(
     finally:
         plan.logger.close(result)
     write_json(folder / RESULT, result)
+    _show(result)
+    return result
+
+
+def _show(result: Plain) -> None:
     for line in job_table(result):
         log.info("%s", line)
-    return result
 
 
 def _run(job: TrainedJob, folder: Path, figures: Figures | None) -> Plain:
