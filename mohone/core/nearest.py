@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import logging
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import torch
@@ -70,9 +71,12 @@ def nearest_neighbors(
     table = F.normalize(table) if metric == "cosine" else table
     exact = len(kept) <= most_exact
     check_nearest(len(kept), most_exact)
-    found = _search(table, torch.arange(len(kept)), k) if exact else _search_lists(table, k)
-    out[kept] = kept[found].masked_fill_(found < 0, -1)
-    return Nearest(out, 1.0 if exact else _recall(table, found))
+    blocks = _search(table, torch.arange(len(kept)), k) if exact else _search_lists(table, k)
+    done = 0
+    for found in blocks:
+        out[kept[done : done + len(found)]] = kept[found].masked_fill_(found < 0, -1)
+        done += len(found)
+    return Nearest(out, 1.0 if exact else _recall(table, kept, out))
 
 
 class Near(NamedTuple):
@@ -114,18 +118,16 @@ def nearest_to(
     return Near(found, -order[found] if metric == "cosine" else order[found])
 
 
-def _search(table: Tensor, queries: Tensor, k: int) -> Tensor:
+def _search(table: Tensor, queries: Tensor, k: int) -> Iterator[Tensor]:
     """The k nearest of these rows among all, block by block."""
     squares = table.square().sum(1)
-    found = torch.empty(len(queries), k, dtype=torch.int64)
     step = max(1, _BLOCK_ELEMENTS // len(table))
     for start in range(0, len(queries), step):
         own = queries[start : start + step]
         # Euclidean order is that of |b|^2 - 2 a.b; cosine order is the same on the unit sphere.
         distance = torch.addmm(squares, table[own], table.T, alpha=-2.0)
         distance[torch.arange(len(own)), own] = torch.inf
-        found[start : start + step] = distance.topk(k, 1, largest=False).indices
-    return found
+        yield distance.topk(k, 1, largest=False).indices
 
 
 def check_nearest(n: int, most_exact: int = MOST_EXACT) -> None:
@@ -140,8 +142,8 @@ def check_nearest(n: int, most_exact: int = MOST_EXACT) -> None:
         )
 
 
-def _search_lists(table: Tensor, k: int) -> Tensor:
-    """The k nearest of all rows by faiss's inverted lists; -1 where the searched lists held fewer."""
+def _search_lists(table: Tensor, k: int) -> Iterator[Tensor]:
+    """The k nearest of all rows by faiss's inverted lists, block by block; -1 where those held fewer."""
     logging.getLogger("faiss.loader").setLevel(logging.WARNING)  # It says which of its builds it loads.
     import faiss
 
@@ -160,20 +162,24 @@ def _search_lists(table: Tensor, k: int) -> Tensor:
     index.k_factor = _REFINED
     index.train(array)
     index.add(array)
-    found = torch.empty(n, k, dtype=torch.int64)
     for start in range(0, n, _ROWS):
         _, with_self = index.search(array[start : start + _ROWS], k + 1)
         rows = torch.from_numpy(with_self)
         # Drop the row itself, wherever ties or a full list have put it.
         own = rows == torch.arange(start, start + len(rows))[:, None]
         own[:, k] |= ~own.any(1)
-        found[start : start + _ROWS] = rows[~own].view(len(rows), k)
-    return found
+        yield rows[~own].view(len(rows), k)
 
 
-def _recall(table: Tensor, found: Tensor) -> float:
-    """The share of the exact neighbours of some rows, evenly spaced, that were found."""
+def _recall(table: Tensor, kept: Tensor, found: Tensor) -> float:
+    """The share of the exact neighbours of some rows, evenly spaced, that were found.
+
+    Args:
+        table: of the rows that are `kept`.
+        kept: their numbers.
+        found: of all rows.
+    """
     queries = torch.arange(0, len(table), max(1, len(table) // _RECALL_ROWS))
-    exact = _search(table, queries, found.shape[1])
-    hits = (exact[:, :, None] == found[queries][:, None, :]).any(2)
+    exact = kept[torch.cat([*_search(table, queries, found.shape[1])])]
+    hits = (exact[:, :, None] == found[kept[queries]][:, None, :]).any(2)
     return float(hits.float().mean())

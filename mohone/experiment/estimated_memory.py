@@ -169,14 +169,14 @@ def _network(runner: Runner) -> Held:
 
 
 def _infusion(runner: Runner, tables: int) -> Held:
-    """The baseline, two copies that move, and the training again; of evidence, at least what votes take."""
+    """The baseline, two copies that move, and the training again; or it alone, with what votes take."""
     plan, kg = runner.plan, runner.kg
     assert plan.infusion is not None
     assert plan.embedding is not None
     device = torch.device("cpu") if plan.infusion.on_cpu else plan.trainers.device
     numbers = kg.n_entities * plan.embedding.learner.dim
     parts = {
-        "tables": 4 * _NUMBER * tables,
+        "tables": (1 if plan.infusion.keeps_baseline else 4) * _NUMBER * tables,
         "network embedding": 2 * _NUMBER * numbers,
         "triples": _triples(runner),
     }
@@ -188,8 +188,9 @@ def _infusion(runner: Runner, tables: int) -> Held:
 def _evaluation(runner: Runner, tables: int) -> Held:
     plan, kg = runner.plan, runner.kg
     device = plan.trainers.device
+    has_second = plan.infusion is not None and plan.has_infusion and not plan.infusion.keeps_baseline
     parts = {
-        "tables": _NUMBER * tables * (2 if plan.has_infusion else 1),
+        "tables": _NUMBER * tables * (2 if has_second else 1),
         "scores of a block": 4 * _NUMBER * max(block_elements(device), kg.n_entities),
         "triples": _triples(runner),
     }

@@ -32,7 +32,7 @@ def time_of_network(runner: Runner, new_trainer: NewTrainer) -> Time:
     """
     embedding, seed = runner.plan.embedding, runner.plan.seed
     assert embedding is not None
-    learner, network = embedding.learner, runner.network.network
+    learner, network = embedding.learner, runner.plan.network(runner.kg)
     n, generator = network.n_nodes, torch.Generator().manual_seed(seed)
     neighborhood, factor = embedding.neighborhood, 1.0
     if isinstance(neighborhood, StructuralRole):  # All at once or not at all; the heat takes half of it.

@@ -54,24 +54,24 @@ class TrainedJob:
         """Has it a network embedding?"""
         return self.runner.plan.embedding is not None
 
-    @cached_property
+    @property
     def baseline(self) -> KGEModel:
         """The model before the infusion."""
-        model: KGEModel = self.runner.read(self.runner.baseline)
+        model: KGEModel = self.runner.shared(self.runner.baseline)
         return model
 
-    @cached_property
+    @property
     def model(self) -> KGEModel:
         """What the job came to: the infused model, or the baseline where there was no infusion."""
         if not self.is_infused:
             return self.baseline
-        model: KGEModel = self.runner.read(self.runner.infusion)
+        model: KGEModel = self.runner.shared(self.runner.infusion)
         return model
 
-    @cached_property
+    @property
     def space(self) -> NetworkSpace:
         """The network, and where its embedding puts the entities."""
-        space: NetworkSpace = self.runner.read(self.runner.network)
+        space: NetworkSpace = self.runner.shared(self.runner.network)
         return space
 
     @property

@@ -71,10 +71,13 @@ class Infusion(ABC):
         is_control: does it change nothing that the network has a say in, to measure what of another's gain
             is not the network's?
         on_cpu: does its model stay on the CPU, wherever training is?
+        keeps_baseline: is what `fit` returns a `Wrapped` around the baseline, which is as it was? Then that
+            is neither kept nor held a second time.
     """
 
     is_control: bool = False
     on_cpu: ClassVar[bool] = False
+    keeps_baseline: bool = False
 
     def check(self, n_nodes: int, n_processes: int) -> None:
         """Refuse, before any work, what could not be done.
@@ -110,7 +113,7 @@ class Infusion(ABC):
         """A model of the kind that `fit` returned, for its weights to be read into.
 
         Args:
-            model: a new one of the baseline's kind.
+            model: a new one of the baseline's kind; the baseline itself where that is kept.
             notes: of `fit`.
             kg: the data set.
         """

@@ -96,6 +96,11 @@ class Evidence(Infusion):
         """With neighbours by lot, or without any expert on the network, it measures another's gain."""
         return self.random or list(self.experts) == ["frequency"]
 
+    @property
+    def keeps_baseline(self) -> bool:  # type: ignore[override]
+        """Its scores have something added; no vector moves unless that came first."""
+        return self.first == "none"
+
     def check(self, n_nodes: int, n_processes: int) -> None:  # noqa: ARG002
         """Can neighbours be found?"""
         if not self.random:
@@ -110,6 +115,7 @@ class Evidence(Infusion):
         if self.first == "retrofit":
             model, before = Retrofit().fit(model, space, validation, retrain)
         neighbors, recall = self._neighbors(space)
+        del space  # Of millions of entities it holds gigabytes.
         evidence, notes = fit_evidence(
             model.cpu(),
             validation.kg,

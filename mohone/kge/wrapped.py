@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from torch import Tensor, nn
 
 from mohone.kge.base import BlockScores, KGEModel, Query
+
+_INNER = "inner."
 
 
 class Wrapped(KGEModel):
@@ -18,6 +22,19 @@ class Wrapped(KGEModel):
         super().__init__(inner.n_entities, inner.n_relations, inner.dim, inner.reciprocal)
         self.inner = inner
         self.relation_block, self.block_queries = inner.relation_block, inner.block_queries
+
+    def own_state(self) -> dict[str, Any]:
+        """What `state_dict` has beside the inner model's."""
+        return {name: value for name, value in self.state_dict().items() if not name.startswith(_INNER)}
+
+    def load_own_state(self, state: dict[str, Any]) -> None:
+        """Read it back; what a state has of an inner model is passed over.
+
+        Raises:
+            RuntimeError: it is another model's.
+        """
+        own = {name: value for name, value in state.items() if not name.startswith(_INNER)}
+        self.load_state_dict({**self.state_dict(), **own})
 
     def tail_query(self, head: Tensor, relation: Tensor) -> Query:
         """The inner model's: `(batch, width)`."""

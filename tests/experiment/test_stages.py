@@ -11,9 +11,11 @@ from numba import njit
 from mohone.configuration.compose import compose_plain
 from mohone.core.errors import ConfigError
 from mohone.data import KnowledgeGraph
+from mohone.evidence.model import EvidenceModel
 from mohone.experiment.plan import make_plan
 from mohone.experiment.stages import Runner
 from mohone.experiment.stages.baseline import BaselineStage
+from mohone.experiment.trained import TrainedJob
 from tests.helpers.commands import TINY
 
 
@@ -70,7 +72,7 @@ def test_a_network_of_weights_wants_weights(umls: KnowledgeGraph, tmp_path: Path
         Runner(plan, umls).check()
     weighted = Runner(plan, umls.weighted(torch.arange(1, len(umls.train) + 1)))
     weighted.check()
-    assert weighted.network.network.weight is not None
+    assert weighted.plan.network(weighted.kg).weight is not None
     assert set(weighted.keys.values()).isdisjoint(Runner(plan, umls).keys.values())
 
 
@@ -81,7 +83,7 @@ def test_a_baseline_beside_the_network_has_it_with_its_weights(umls: KnowledgeGr
     tables = []
     for weights in (torch.ones(len(umls.train)), torch.arange(1.0, len(umls.train) + 1)):
         runner = Runner(plan, umls.weighted(weights))
-        assert torch.equal(plan.network(runner.kg).weight, runner.network.network.weight)  # type: ignore[arg-type]
+        assert torch.equal(plan.network(runner.kg).weight, runner.read(runner.network).network.weight)  # type: ignore[arg-type]
         tables.append(runner.read(runner.baseline).entity_vectors)
     assert not torch.equal(*tables)
 
@@ -114,3 +116,20 @@ def test_a_network_loss_without_a_network_embedding_is_refused(umls: KnowledgeGr
         ConfigError, match=r"`training\.network_weight` must be 0 without a network embedding"
     ):
         Runner(make_plan({**config, "store_dir": str(tmp_path)}, tmp_path), umls).check()
+
+
+def test_evidence_lies_around_the_one_baseline(umls: KnowledgeGraph, tmp_path: Path) -> None:
+    typed = [*(each for each in TINY if not each.startswith("infusion.")), "infusion=evidence"]
+    runner = Runner(make_plan(compose_plain([*typed, f"store_dir={tmp_path}"]), tmp_path), umls)
+    job = TrainedJob(runner)
+    model = job.model
+    assert isinstance(model, EvidenceModel)
+    assert model.inner is job.baseline
+    path = runner.run(runner.infusion).folder / "model.pt"
+    kept = torch.load(path, weights_only=True)
+    assert kept
+    assert not [name for name in kept if name.startswith("inner.")]
+    torch.save(model.state_dict(), path)  # As they were kept before, the baseline a second time.
+    again = runner.read(runner.infusion)
+    assert again.inner is job.baseline
+    assert all(torch.equal(a, b) for a, b in zip(again.own_state().values(), kept.values(), strict=True))

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from mohone.core.files import read_json
 from mohone.data import kept
 from mohone.experiment.stages.base import NOTES, Stage, Trained
+from mohone.experiment.stages.runner import Runner
 from mohone.infusion import NetworkSpace
 from mohone.opened.finished import open_job
 from mohone.training.resume import progress_in
@@ -25,8 +26,9 @@ STAGES = ["baseline", "infusion", "netemb"]
 
 
 class Kept(NamedTuple):
-    """A stage of a job in a copy of its store, the file that is then damaged, and what it held."""
+    """A stage of a job in a copy of its store."""
 
+    runner: Runner
     stage: Stage
     folder: Path
 
@@ -36,7 +38,7 @@ class Kept(NamedTuple):
             assert fault.splitlines() == [fault]
             return Refused(fault)
         trained = Trained("key", self.folder, read_json(self.folder / NOTES), reused=True)
-        made = outcome(lambda: self.stage.read(trained), self.folder)
+        made = outcome(lambda: self.stage.read(trained, self.runner), self.folder)
         if isinstance(made, Refused):
             return made
         return [made.vectors] if isinstance(made, NetworkSpace) else list(made.state_dict().values())
@@ -46,7 +48,7 @@ class Kept(NamedTuple):
 def stage(job: Path, tmp_path: Path, request: pytest.FixtureRequest) -> Kept:
     runner = open_job(job).runner
     folder = runner.plan.store.place(request.param, runner.keys[request.param])
-    return Kept(runner.stages[request.param], Path(shutil.copytree(folder, tmp_path / "stage")))
+    return Kept(runner, runner.stages[request.param], Path(shutil.copytree(folder, tmp_path / "stage")))
 
 
 def same(one: list[torch.Tensor], other: list[torch.Tensor]) -> bool:

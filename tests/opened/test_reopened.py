@@ -195,7 +195,7 @@ def test_a_damaged_stage_is_named_and_trained_again(
 
     def read(job: FinishedJob) -> torch.Tensor:
         made = job.runner.read(job.runner.stages[stage])
-        return made.vectors if stage == "netemb" else made.entity_vectors
+        return made.vectors.clone() if stage == "netemb" else made.entity_vectors
 
     wanted, place = read(opened()), store_of(opened(), stage)
     damage(place / name)

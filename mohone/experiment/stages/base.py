@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from mohone.core.config import Plain
 from mohone.core.errors import DataError, first_line
@@ -67,7 +68,11 @@ class Sources(Protocol):
         ...
 
     def read(self, stage: Stage) -> Any:
-        """What another stage has made."""
+        """What another stage has made, for the asker alone."""
+        ...
+
+    def shared(self, stage: Stage) -> Any:
+        """The same for all who ask, who must not change it."""
         ...
 
 
@@ -108,7 +113,7 @@ class Stage(ABC):
         """Leave its files in a folder; returns notes of plain types."""
 
     @abstractmethod
-    def read(self, trained: Trained) -> Any:
+    def read(self, trained: Trained, runner: Sources) -> Any:
         """What it has made, read back."""
 
     def fault(self, folder: Path) -> str | None:
@@ -177,7 +182,12 @@ def sampled(model: KGEModel, validation: LinkPrediction, watch: LinkPrediction) 
 
 def save_weights(model: nn.Module, folder: Path) -> None:
     """Write the weights so that any machine can read them."""
-    torch.save({name: table.cpu() for name, table in model.state_dict().items()}, folder / WEIGHTS)
+    save_state(model.state_dict(), folder)
+
+
+def save_state(state: dict[str, Tensor], folder: Path) -> None:
+    """Write some of a model's weights."""
+    torch.save({name: table.cpu() for name, table in state.items()}, folder / WEIGHTS)
 
 
 def load_weights(model: KGEModel, trained: Trained, device: torch.device) -> KGEModel:
@@ -186,13 +196,22 @@ def load_weights(model: KGEModel, trained: Trained, device: torch.device) -> KGE
     Raises:
         DataError: they are of another model.
     """
+    load_state(model.load_state_dict, trained)
+    return model.to(device)
+
+
+def load_state(load: Callable[[dict[str, Tensor]], Any], trained: Trained) -> None:
+    """Read the weights of a stage by a model's own way.
+
+    Raises:
+        DataError: they are of another model.
+    """
     path = trained.folder / WEIGHTS
     weights = torch.load(path, weights_only=True, map_location="cpu", mmap=True)
     try:
-        model.load_state_dict(weights)
+        load(weights)
     except (RuntimeError, TypeError) as error:
         raise DataError(
             f"{path} must hold the weights of this model, but holds others: delete {trained.folder}, and it "
             "is trained again."
         ) from error
-    return model.to(device)

@@ -138,7 +138,7 @@ class BaselineStage(Stage):
         loss = self._network_loss(model)
         return train_model(self, model, self.plan.training, runner.watch, loss, **more)
 
-    def read(self, trained: Trained) -> KGEModel:
+    def read(self, trained: Trained, runner: Sources) -> KGEModel:  # noqa: ARG002
         """The trained model, on the trainers' device."""
         return load_weights(self.new_model(), trained, self.plan.trainers.device)
 

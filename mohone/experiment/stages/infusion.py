@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import copy
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import torch
 
 from mohone.core.config import Plain
-from mohone.core.errors import DataError
+from mohone.core.errors import DataError, require_kind
 from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.experiment.stages.base import (
     NOTES,
     Sources,
     Stage,
     Trained,
+    load_state,
     load_weights,
-    save_weights,
+    save_state,
     train_model,
 )
 from mohone.experiment.stages.baseline import BaselineStage
 from mohone.experiment.stages.network import NetworkStage
-from mohone.kge import KGEModel
+from mohone.kge import KGEModel, Wrapped
 
 if TYPE_CHECKING:
     from pytorch_lightning.callbacks import Callback
@@ -59,32 +60,52 @@ class InfusionStage(Stage):
     def train(self, folder: Path, runner: Sources) -> Plain:
         """Infuse the baseline."""
         assert self.plan.infusion is not None
-
         model, notes = self.plan.infusion.fit(
-            runner.read(self.baseline),
+            self._kept(runner) if self.plan.infusion.keeps_baseline else runner.read(self.baseline),
             runner.read(self.network),
             runner.validation,
             _Retrain(self, runner.validation),
         )
-        save_weights(model, folder)
+        save_state(
+            _around(model).own_state() if self.plan.infusion.keeps_baseline else model.state_dict(), folder
+        )
         return notes
 
-    def read(self, trained: Trained) -> KGEModel:
-        """The infused model, on the trainers' device.
+    def _kept(self, runner: Sources) -> KGEModel:
+        """The baseline that an infusion leaves as it is: the one that all look at, if on its device."""
+        assert self.plan.infusion is not None
+        if not self.plan.infusion.on_cpu or self.plan.trainers.device.type == "cpu":
+            shared: KGEModel = runner.shared(self.baseline)
+            return shared
+        own: KGEModel = runner.read(self.baseline)
+        return own.cpu()
+
+    def read(self, trained: Trained, runner: Sources) -> KGEModel:
+        """The infused model, on the trainers' device or, where it stays there, on the CPU.
 
         Raises:
             DataError: the stage's notes are not those of such an infusion.
         """
-        assert self.plan.infusion is not None
+        infusion = self.plan.infusion
+        assert infusion is not None
+        inner = self._kept(runner) if infusion.keeps_baseline else self.baseline.new_model()
         try:
-            model = self.plan.infusion.rebuild(self.baseline.new_model(), trained.notes, self.kg)
+            model = infusion.rebuild(inner, trained.notes, self.kg)
         except (KeyError, TypeError, AttributeError) as error:
             raise DataError(
                 f"{trained.folder / NOTES} must say what was chosen, but cannot be read ({error!r}): delete "
                 f"{trained.folder}, and it is trained again."
             ) from error
-        device = torch.device("cpu") if self.plan.infusion.on_cpu else self.plan.trainers.device
+        if infusion.keeps_baseline:
+            load_state(_around(model).load_own_state, trained)
+            return model
+        device = torch.device("cpu") if infusion.on_cpu else self.plan.trainers.device
         return load_weights(model, trained, device)
+
+
+def _around(model: KGEModel) -> Wrapped:
+    require_kind("infusion", model, Wrapped)
+    return cast(Wrapped, model)
 
 
 class _Retrain:

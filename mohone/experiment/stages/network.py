@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from pathlib import Path
 
 import torch
@@ -10,7 +9,7 @@ from torch import Tensor
 
 from mohone.core.config import Plain
 from mohone.experiment.stages.base import Sources, Stage, Trained
-from mohone.graph.network import Network, check_weighting
+from mohone.graph.network import check_weighting
 from mohone.infusion import NetworkSpace
 
 VECTORS = "vectors.pt"
@@ -31,11 +30,6 @@ class NetworkStage(Stage):
         steps = learner.steps_for(n_nodes)
         return config if steps == learner.min_steps else {**config, "steps": steps}
 
-    @cached_property
-    def network(self) -> Network:
-        """The entities as a network, of the training triples alone."""
-        return self.plan.network(self.kg)
-
     def check(self) -> None:
         """Is the objective for this many entities, and has the network the weights it wants?"""
         assert self.plan.embedding is not None
@@ -45,13 +39,13 @@ class NetworkStage(Stage):
     def train(self, folder: Path, runner: Sources) -> Plain:  # noqa: ARG002
         """Learn the vectors."""
         assert self.plan.embedding is not None
-        # Not the one that is kept: of millions of entities it takes what the baseline's training wants.
-        network = self.plan.network(self.kg)
-        vectors, notes = self.plan.embedding.fit(network, self.plan.trainers, self.plan.seed)
+        vectors, notes = self.plan.embedding.fit(
+            self.plan.network(self.kg), self.plan.trainers, self.plan.seed
+        )
         torch.save(vectors, folder / VECTORS)
         return notes
 
-    def read(self, trained: Trained) -> NetworkSpace:
-        """The network, and `(n_entities, dim)` vectors."""
-        vectors: Tensor = torch.load(trained.folder / VECTORS, weights_only=True)
-        return NetworkSpace(self.network, vectors)
+    def read(self, trained: Trained, runner: Sources) -> NetworkSpace:  # noqa: ARG002
+        """The network, and `(n_entities, dim)` vectors, which stay in their file until they are looked at."""
+        vectors: Tensor = torch.load(trained.folder / VECTORS, weights_only=True, mmap=True)
+        return NetworkSpace(self.plan.network(self.kg), vectors)

@@ -53,6 +53,7 @@ class Runner:
         wanted[self.infusion] = self.plan.has_infusion
         self.stages = {stage.name: stage for stage, is_wanted in wanted.items() if is_wanted}
         self._trained: dict[str, Trained] = {}
+        self._shared: dict[str, Any] = {}
 
     def check(self) -> None:
         """Refuse, before any work, what a stage could not do.
@@ -90,8 +91,14 @@ class Runner:
         return chosen.watching(self.kg, self.plan.seed)
 
     def read(self, stage: Stage) -> Any:
-        """What a stage has made."""
-        return stage.read(self.run(stage))
+        """What a stage has made, for the caller alone."""
+        return stage.read(self.run(stage), self)
+
+    def shared(self, stage: Stage) -> Any:
+        """The same for all who ask, who must not change it."""
+        if stage.name not in self._shared:
+            self._shared[stage.name] = self.read(stage)
+        return self._shared[stage.name]
 
     def run(self, stage: Stage) -> Trained:
         """The stage in the store, trained if it is not there."""
