@@ -87,8 +87,14 @@ def read_vectors(path: Path) -> tuple[list[str], Tensor]:
     return names, vectors
 
 
-def rows_by_name(path: Path, written: Sequence[str], names: Sequence[str]) -> list[int | None]:
-    """The row of each name in a file of vectors; None: it has none.
+def rows_by_name(
+    path: Path,
+    written: Sequence[str],
+    names: Sequence[str],
+    kind: str = "entity",
+    needed: Sequence[bool] | None = None,
+) -> Tensor:
+    """The row of each name in a file of vectors, `(n_names,)`; -1: it has none, and is not needed.
 
     In a text also that of the name as `write_vectors` writes it there, if that is no other name's.
 
@@ -96,19 +102,40 @@ def rows_by_name(path: Path, written: Sequence[str], names: Sequence[str]) -> li
         path: of the file.
         written: its names.
         names: distinct ones that are looked for.
+        kind: what they are of, for messages.
+        needed: which of them must have a row; None: all.
+
+    Raises:
+        DataError: a name has several rows, or a needed one has none.
 
     Example:
-        >>> rows_by_name(Path("v.txt"), ["a_b", "c_d"], ["a b", "c d", "c_d"])
-        [0, None, 1]
+        >>> rows_by_name(Path("v.txt"), ["a_b", "c_d"], ["a b", "c d", "c_d"], needed=[True, False, False])
+        tensor([ 0, -1,  1])
     """
+    if len(set(written)) < len(written):
+        twice = next(name for name, n in Counter(written).items() if n > 1)
+        raise DataError(f"{path} must have one vector for each {kind}, but has several for {twice!r}.")
+    rows = _found_rows(path, written, names)
+    musts = needed or [True] * len(names)
+    missing = [name for name, row, must in zip(names, rows, musts, strict=True) if must and row < 0]
+    if missing:
+        more = f" and {counted(len(missing) - 1, 'other')}" if len(missing) > 1 else ""
+        of = "" if needed is None else " of train"
+        raise DataError(
+            f"{path} must have a vector for each {kind}{of}, but has none for {missing[0]!r}{more}."
+        )
+    return torch.tensor(rows, dtype=torch.int64)
+
+
+def _found_rows(path: Path, written: Sequence[str], names: Sequence[str]) -> list[int]:
     places = {name: i for i, name in enumerate(written)}
-    rows = [places.get(name) for name in names]
+    rows = [places.get(name, -1) for name in names]
     if path.suffix != ".txt":
         return rows
     texts = [_WHITE.sub("_", name) for name in names]
     n_of = Counter(texts)
     return [
-        places.get(text) if row is None and n_of[text] == 1 else row
+        places.get(text, -1) if row < 0 and n_of[text] == 1 else row
         for row, text in zip(rows, texts, strict=True)
     ]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -172,17 +171,7 @@ def _rows(source: Source, kind: str, names: Sequence[str], needed: Sequence[bool
     path, given = (
         (source.path, source.entities) if is_entity else (source.path_of_relations, source.relations)
     )
-    if len(set(given)) < len(given):
-        twice = next(name for name, n in Counter(given).items() if n > 1)
-        raise DataError(f"{path} must have one row for each {kind}, but has several for {twice!r}.")
-    rows = rows_by_name(path, given, names)
-    missing = [name for name, row, must in zip(names, rows, needed, strict=True) if must and row is None]
-    if missing:
-        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-        raise DataError(
-            f"{path} must have a row for each {kind} of train, but has none for {missing[0]!r}{more}."
-        )
-    return torch.tensor([-1 if row is None else row for row in rows], dtype=torch.int64)
+    return rows_by_name(path, given, names, kind, needed)
 
 
 def _picked(table: Tensor, rows: Tensor) -> Tensor:

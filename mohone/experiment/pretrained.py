@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -92,19 +91,11 @@ class Pretrained:
 def _rows_of(path: Path, names: Sequence[str]) -> Tensor:
     """The vectors of these names in a file, in their order: `(len(names), width)`."""
     given, vectors = read_vectors(path)
-    if len(set(given)) < len(given):
-        twice = next(name for name, n in Counter(given).items() if n > 1)
-        raise DataError(f"{path} must have one vector for each name, but has several for {twice!r}.")
-    found = rows_by_name(path, given, names)
-    rows = [row for row in found if row is not None]
-    missing = [name for name, row in zip(names, found, strict=True) if row is None]
-    if missing:
-        more = f" and {counted(len(missing) - 1, 'other')}" if len(missing) > 1 else ""
-        raise DataError(f"{path} must have a vector for each entity, but has none for {missing[0]!r}{more}.")
+    rows = rows_by_name(path, given, names)
     if extra := len(given) - len(rows):
         names_are = counted(extra, "name is no entity", "names are no entities")
         log.warning("%s: %s of the data set, passed over", path, names_are)
     if not torch.isfinite(vectors).all():
         bad = given[int((~torch.isfinite(vectors)).any(1).nonzero()[0])]
         raise DataError(f"{path} must have finite numbers, but the vector of {bad!r} has others.")
-    return vectors[torch.tensor(rows)]
+    return vectors[rows]

@@ -32,7 +32,7 @@ def test_what_is_written_is_read(tmp_path: Path, ending: str, caplog: pytest.Log
     kept = NAMES[: -len(WHITE)]
     assert names == (NAMES if ending != ".txt" else [*kept, *(f"in_{i}" for i in range(len(WHITE)))])
     assert torch.equal(read, vectors)
-    assert rows_by_name(path, names, NAMES) == list(range(len(NAMES)))
+    assert rows_by_name(path, names, NAMES).tolist() == list(range(len(NAMES)))
     said = f"white space in names is written as `_` (in {len(WHITE)} of them, such as 'in 0')"
     assert (said in caplog.text) == (ending == ".txt")
     assert [p.name for p in tmp_path.iterdir()] == [path.name]

@@ -142,15 +142,15 @@ def test_names_that_do_not_match_are_refused(kg: KnowledgeGraph, tmp_path: Path)
     model = DistMult(4, 2, 2)
     write_vectors(r, ["r", "t"], torch.ones(2, 2))
     with pytest.raises(
-        DataError, match=r"must have a row for each relation of train, but has none for 's'\."
+        DataError, match=r"must have a vector for each relation of train, but has none for 's'\."
     ):
         put(open_source(e, r), model, kg)
     write_vectors(r, ["r", "s", "r"], torch.ones(3, 2))
-    with pytest.raises(DataError, match=r"must have one row for each relation, but has several for 'r'\."):
+    with pytest.raises(DataError, match=r"must have one vector for each relation, but has several for 'r'\."):
         put(open_source(e, r), model, kg)
     write_vectors(r, ["r", "s"], torch.ones(2, 2))
     write_vectors(e, ["a", "b"], torch.ones(2, 2))
-    with pytest.raises(DataError, match=r"for each entity of train, but has none for 'c' and 1 more\."):
+    with pytest.raises(DataError, match=r"for each entity of train, but has none for 'c' and 1 other\."):
         put(open_source(e, r), model, kg)
     write_vectors(e, ["a", "b", "c", "d"], torch.full((4, 2), float("nan")))
     with pytest.raises(DataError, match=r"must have finite numbers, but its table `entity` has others\."):

@@ -73,7 +73,7 @@ def test_entities_stay_as_given_and_relations_are_trained(
 
 def test_a_name_twice_is_refused(base: KnowledgeGraph, tmp_path: Path) -> None:
     write_vectors(tmp_path / "v.npz", [*base.entities.names, "a"], torch.zeros(5, 4))
-    with pytest.raises(DataError, match="must have one vector for each name, but has several for 'a'"):
+    with pytest.raises(DataError, match="must have one vector for each entity, but has several for 'a'"):
         stages(base, tmp_path, f"pretrained.file={tmp_path / 'v.npz'}")
 
 
