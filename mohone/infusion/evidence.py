@@ -111,7 +111,8 @@ class Evidence(Infusion):
     ) -> tuple[KGEModel, Notes]:
         """Let experts learn from the training triples, and fit their weights."""
         before: Notes = {}
-        baseline = validation.mrr(model)
+        # Of validation's queries the fit knows what the model alone is worth, and need not be told.
+        ranked = None if self.keeps_baseline and self.fit_on == "valid" else validation.mrr(model)
         if self.first == "retrofit":
             model, before = Retrofit().fit(model, space, validation, retrain)
         neighbors, recall = self._neighbors(space)
@@ -124,6 +125,7 @@ class Evidence(Infusion):
             self.fitting(retrain.inverse_temperature),
         )
         valid_mrr = notes["cross_validated_mrr"][notes["mode"]]
+        baseline = notes["cross_validated_mrr"]["none"] if ranked is None else ranked
         selection = {
             "chosen": self._chosen(notes),
             "kept": notes["mode"] != "none" or bool(before and before["selection"]["kept"]),

@@ -58,7 +58,8 @@ def test_validation_gains_and_test_gains(
     assert selection["kept"]
     assert notes["valid_mrr"] == max(selection["cross_validated_mrr"].values())
     assert selection["queries_fitted_on"] + selection["queries_left_out"] == 2 * len(umls.valid)
-    test = LinkPrediction(umls, "test", ("filtered",))
+    valid, test = (LinkPrediction(umls, split, ("filtered",)) for split in ("valid", "test"))
+    assert selection["valid_mrr_baseline"] == pytest.approx(valid.mrr(baseline), abs=1e-9)
     assert test.mrr(model) > test.mrr(baseline) + 0.02
     json.dumps(notes, allow_nan=False)  # Notes are plain data.
 
