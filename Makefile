@@ -54,6 +54,7 @@ evidence: $(STAMP) ## Evidence in the score, both recipes, into EVIDENCE, output
 	$(BIN)/python scripts/collect_results.py "$(EVIDENCE)" outputs/evidence
 	$(BIN)/python -m mohone.report "$(EVIDENCE)" --format markdown --against paper --out outputs/evidence
 	$(BIN)/python scripts/page_tables.py outputs/evidence/strong README.md
+	$(BIN)/python scripts/page_tables.py outputs/evidence/paper docs/evidence.md
 
 figures: $(STAMP) ## The other pictures of outputs/paper: of TABLE, outputs/strength and outputs/scales
 	$(FIGURE) barbell --out outputs/paper/barbell.png
