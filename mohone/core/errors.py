@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
@@ -18,6 +19,7 @@ _LIBRARIES = (
 )
 _GREATEST = 1e30  # Of a number that is computed with.
 MOST = 2**31 - 1  # Of a number of things that torch counts.
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 
 class MohoneError(ValueError):
@@ -215,13 +217,17 @@ def _package(frame: FrameType) -> str:
 
 
 def told_by_system(error: OSError) -> str | None:
-    """A sentence of what the system said of a file; None: of no file.
+    """A sentence of what the system said of a file, or of a disk that is full; None: of neither.
 
     Example:
         >>> told_by_system(IsADirectoryError(21, "Is a directory", "a.txt"))
         'a.txt must be what can be read or written here, but: Is a directory.'
+        >>> told_by_system(OSError(28, "No space left on device", "a.txt"))
+        'There must be room on the disk of a.txt, but it is full.'
     """
     path = error.filename2 or error.filename
+    if error.errno in NO_SPACE:
+        return f"There must be room on the disk of {path or 'what is written'}, but it is full."
     if not isinstance(path, str):
         return None
     return f"{path} must be what can be read or written here, but: {error.strerror}."

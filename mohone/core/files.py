@@ -19,10 +19,9 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from mohone.core.errors import DataError
+from mohone.core.errors import NO_SPACE, DataError
 
 _NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
-_NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 _TAKEN = (errno.EEXIST, errno.ENOTEMPTY)
 _LEAST_SPACE = 1 << 20  # Of a disk that is not full, in bytes.
 _FORGOTTEN = 30 * 24 * 3600.0  # Seconds after which a part that another machine began is nobody's.
@@ -40,7 +39,8 @@ def replacing(path: Path) -> Iterator[Path]:
     os.close(handle)
     part = Path(name)
     try:
-        yield part
+        with _naming(path):
+            yield part
         part.chmod(0o644)
         part.replace(path)
     finally:
@@ -48,6 +48,17 @@ def replacing(path: Path) -> Iterator[Path]:
         for folder in made:
             with contextlib.suppress(OSError):  # One that is not empty stays.
                 folder.rmdir()
+
+
+@contextlib.contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Let the error of a full disk say for which file: of an open one the system does not."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in NO_SPACE and error.filename is None:
+            error.filename = str(path)
+        raise
 
 
 @contextlib.contextmanager
@@ -60,7 +71,8 @@ def making(folder: Path) -> Iterator[Path]:
     folder.parent.mkdir(parents=True, exist_ok=True)
     part = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", suffix=".part", dir=folder.parent))
     try:
-        yield part
+        with _naming(folder):
+            yield part
         part.chmod(0o755)
         part.replace(folder)
     finally:
@@ -82,7 +94,8 @@ def making_once(folder: Path, is_whole: Callable[[Path], bool]) -> Iterator[Path
     part = part_beside(folder)
     part.mkdir()
     try:
-        yield part
+        with _naming(folder):
+            yield part
         _put(part, folder, is_whole)
     finally:
         shutil.rmtree(part, ignore_errors=True)
@@ -219,13 +232,18 @@ def full_disk(error: BaseException, folders: Sequence[Path]) -> Path | None:
         error: what came of writing; torch does not say why it could not.
         folders: that may have been written to.
     """
-    if isinstance(error, OSError) and error.errno in _NO_SPACE:
-        return Path(str(error.filename)) if error.filename else folders[0]
+    is_full = False
+    if isinstance(error, OSError) and error.errno in NO_SPACE:
+        if error.filename:
+            return Path(str(error.filename))
+        is_full = True
     if isinstance(error, RuntimeError) and "write" in str(error):
         for folder in folders:
             if folder.is_dir() and shutil.disk_usage(folder).free < _LEAST_SPACE:
                 return folder
     if isinstance(error, RuntimeError) and "unexpected pos" in str(error):  # Torch could write no more.
+        is_full = True
+    if is_full:
         there = [folder for folder in folders if folder.is_dir()]
         return min(there, key=lambda folder: shutil.disk_usage(folder).free, default=None)
     return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
@@ -61,12 +62,24 @@ def write_vectors(path: Path, names: Sequence[str], vectors: Tensor) -> None:
             with part.open("wb") as file:
                 np.savez(file, names=np.array(names, dtype=np.str_), vectors=vectors.numpy())
         elif path.suffix == ".safetensors":
-            save_file({"vectors": vectors.contiguous()}, part, {"names": json.dumps(list(names))})
+            _save_tensors(part, names, vectors)
         else:
             with part.open("w", encoding="utf-8", newline="\n") as file:
                 file.write(f"{len(names)} {vectors.shape[1]}\n")
                 for name, row in zip(names, vectors.tolist(), strict=True):
                     file.write(f"{name} {' '.join(f'{x:.9g}' for x in row)}\n")
+
+
+def _save_tensors(path: Path, names: Sequence[str], vectors: Tensor) -> None:
+    """Write `.safetensors`; what the system says against it is an OSError, as of other files."""
+    try:
+        save_file({"vectors": vectors.contiguous()}, path, {"names": json.dumps(list(names))})
+    except SafetensorError as error:
+        found = re.search(r"os error (\d+)", str(error))
+        if found is None:
+            raise
+        code = int(found[1])
+        raise OSError(code, os.strerror(code)) from error
 
 
 def read_vectors(path: Path) -> tuple[list[str], Tensor]:

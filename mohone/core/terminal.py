@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from mohone.core.errors import MohoneError
+from mohone.core.errors import MohoneError, told_by_system
 
 
 def prepare_terminal() -> None:
@@ -31,8 +31,11 @@ def exit_code(work: Callable[[], object]) -> int:
     """
     try:
         work()
-    except (MohoneError, OSError) as error:
+    except MohoneError as error:
         print(error, file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(told_by_system(error) or error, file=sys.stderr)
         return 1
     return 0
 

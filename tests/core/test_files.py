@@ -1,8 +1,13 @@
+import errno
+import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 
-from mohone.core.files import full_disk, making, read_json, replacing, write_json
+from mohone.core.files import full_disk, making, making_once, read_json, replacing, write_json
+from mohone.core.terminal import exit_code
 
 
 def test_json_round_trip(tmp_path: Path) -> None:
@@ -49,3 +54,30 @@ def test_what_torch_says_on_a_full_disk_is_known(tmp_path: Path) -> None:
     error = RuntimeError("[enforce fail at inline_container.cc:672] . unexpected pos 32832 vs 32784")
     assert full_disk(error, (tmp_path / "none", tmp_path)) == tmp_path
     assert full_disk(RuntimeError("shapes cannot be multiplied"), (tmp_path,)) is None
+
+
+@pytest.mark.parametrize("write", [replacing, making, lambda path: making_once(path, Path.is_dir)])
+def test_a_full_disk_is_told_with_what_was_to_be_written(
+    tmp_path: Path, write: Callable[[Path], Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    def work() -> None:
+        with write(tmp_path / "out"):
+            raise OSError(errno.ENOSPC, "No space left on device")  # As the system says it of an open file.
+
+    assert exit_code(work) == 1
+    said = capsys.readouterr().err
+    assert said == f"There must be room on the disk of {tmp_path / 'out'}, but it is full.\n"
+    assert not list(tmp_path.iterdir())
+
+
+def test_of_folders_on_several_disks_the_fullest_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Usage(NamedTuple):
+        free: int
+
+    store, job = tmp_path / "store", tmp_path / "job"
+    for folder in (store, job):
+        folder.mkdir()
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: Usage(0 if folder == job else 1 << 40))
+    assert full_disk(OSError(errno.ENOSPC, "No space left on device"), (store, job)) == job

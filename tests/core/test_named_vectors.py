@@ -1,8 +1,11 @@
+import errno
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from safetensors import SafetensorError
 
 from mohone.core.errors import ConfigError, DataError
 from mohone.core.named_vectors import FORMATS, read_vectors, rows_by_name, write_vectors
@@ -108,3 +111,15 @@ def test_names_that_are_no_texts_are_refused(tmp_path: Path, names: np.ndarray) 
         DataError, match=r"v\.npz must have a list of texts for its names, but has something else"
     ):
         read_vectors(tmp_path / "v.npz")
+
+
+def test_a_full_disk_is_an_error_of_the_system_also_in_safetensors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def save(*_: Any) -> None:
+        raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
+
+    monkeypatch.setattr("mohone.core.named_vectors.save_file", save)
+    with pytest.raises(OSError, match="No space left on device") as caught:
+        write_vectors(tmp_path / "v.safetensors", ["a"], torch.zeros(1, 2))
+    assert (caught.value.errno, caught.value.filename) == (errno.ENOSPC, str(tmp_path / "v.safetensors"))
