@@ -83,6 +83,8 @@ BASELINE = ["netemb=none", *[setting for setting in TINY if "netemb" not in sett
         (["recipe/model=3"], "`recipe/model` must be the name of a choice, but is 3."),
         (["callbacks=[3]"], "`callbacks` must be a list of groups with a `_target_`, but is [3]."),
         (["trainer.precision=16-true"], "`trainer.precision` must be one of 32-true, "),
+        (["dataset=folder", "dataset.path="], "`dataset.path` must be a path, but is ''."),
+        (["store_dir="], "`store_dir` must be a path, but is ''."),
         (["dataset=folder", "dataset.path=[a]"], "`dataset.path` must be a path, but is ['a']."),
         (
             ["dataset=folder", "dataset.path=a,b"],
@@ -116,7 +118,7 @@ def test_a_value_that_cannot_be_ends_in_one_sentence_before_any_data_are_read(
     ("arguments", "sentence"),
     [
         (["store_dir=/dev/null"], "`store_dir` must be a folder that can be written, but /dev/null is not"),
-        (["dataset=folder"], "`dataset.path` must be a folder with train, valid and test files."),
+        (["dataset=folder"], "`dataset.path` must be a folder with train, valid and test files, but "),
         (["dataset=folder", "dataset.path=no"], "`dataset.path` must be a folder, but"),
         (["dataset=wn18rr", "data_dir=empty"], "wn18rr/train.txt, which is not there"),
     ],

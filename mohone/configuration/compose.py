@@ -20,7 +20,7 @@ from mohone.configuration.plain_values import check_plain
 from mohone.configuration.recipes import CONF, register_resolvers
 from mohone.configuration.short_keys import full_keys
 from mohone.core.config import CHOICES, Plain, check_known
-from mohone.core.errors import ConfigError, MohoneError, first_line, require_int
+from mohone.core.errors import NO_DATA, ConfigError, MohoneError, first_line, require_int
 from mohone.core.files import check_file, check_folder
 from mohone.core.terminal import typed
 
@@ -215,7 +215,7 @@ def absolute_paths(config: Plain, folder: Path) -> Plain:
         node: Plain = out.get(group, {}) if group else out
         if isinstance(node.get(key), int | float):
             node[key] = str(node[key])  # A folder called 2024 is a number to YAML.
-        if not isinstance(node.get(key), str | None) or "\0" in str(node.get(key)):
+        if not isinstance(node.get(key), str | None) or node.get(key) == "" or "\0" in str(node.get(key)):
             raise ConfigError(f"`{dotted}` must be a path, but is {node[key]!r}.")
         if isinstance(node.get(key), str):
             node[key] = str((folder / Path(node[key]).expanduser()).resolve())
@@ -229,10 +229,12 @@ def check_paths(config: Plain) -> None:
         config: with absolute paths.
 
     Raises:
-        DataError: one that a job is to read and that is not there.
+        ConfigError, DataError: one that a job is to read and that is not given or not there.
     """
     dataset, vectors = config["dataset"], config["pretrained"].get("file")
-    if dataset.get("_target_") == _OWN_DATA and dataset.get("path"):
+    if dataset.get("_target_") == _OWN_DATA:
+        if not dataset.get("path"):
+            raise ConfigError(NO_DATA)
         check_folder("dataset.path", Path(dataset["path"]))
     check_file("pretrained.file", Path(vectors) if vectors else None)
 

@@ -73,8 +73,8 @@ def build(path: str, node: Mapping[str, Any]) -> Any:
         Fraction(1, 3)
     """
     try:
-        _check_arguments(path, node)
         with _silent("hydra.utils"):  # It says in many lines what it then raises.
+            _check_arguments(path, node)
             return instantiate(dict(node), _convert_="all")
     except Exception as error:  # Hydra and OmegaConf have one each for every value that cannot be.
         said = next((each for each in chain(error) if isinstance(each, MohoneError)), None)

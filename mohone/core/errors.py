@@ -19,6 +19,7 @@ _LIBRARIES = (
 )
 _GREATEST = 1e30  # Of a number that is computed with.
 MOST = 2**31 - 1  # Of a number of things that torch counts.
+NO_DATA = "`dataset.path` must be a folder with train, valid and test files, but none is given."
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 

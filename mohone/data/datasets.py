@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
 
-from mohone.core.errors import ConfigError, DataError, require_bool
+from mohone.core.errors import NO_DATA, ConfigError, DataError, require_bool
 from mohone.core.files import check_folder, replacing
 from mohone.core.progress import progress_bar
 from mohone.data.headers import check_header, read_splits
@@ -50,7 +50,7 @@ class FolderDataset:
             ConfigError, DataError: a value that cannot be, a folder or file that is missing.
         """
         if not self.path:
-            raise ConfigError("`dataset.path` must be a folder with train, valid and test files.")
+            raise ConfigError(NO_DATA)
         check_header(self.header)
         require_bool("dataset.weights", self.weights)
         folder = Path(self.path).expanduser()

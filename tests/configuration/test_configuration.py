@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mohone.configuration.compose import absolute_paths, compose_plain
+from mohone.configuration.compose import absolute_paths, check_paths, compose_plain
 from mohone.configuration.origins import settings_of
 from mohone.core.errors import ConfigError, MohoneError
 from mohone.experiment.plan import make_plan
@@ -223,3 +223,8 @@ def test_words_that_are_refused_or_taken(tmp_path: Path, typed: list[str], sente
     with pytest.raises(ConfigError) as refused:
         plan()
     assert str(refused.value).startswith(sentence)
+
+
+def test_own_data_must_have_a_folder() -> None:
+    with pytest.raises(ConfigError, match="train, valid and test files, but none is given"):
+        check_paths(compose_plain(["dataset=folder"]))

@@ -75,3 +75,12 @@ def test_what_a_library_says_of_a_value_has_no_place() -> None:
 def test_a_sentence_of_ours_stays_the_sentence() -> None:
     with pytest.raises(ConfigError, match=r"^`dim` must be an integer >= 1, but is 0\.$"):
         call("kge_model", lambda: require_int("dim", 0, 1))
+
+
+@pytest.mark.parametrize("target", ["torch.Nope", "nosuch.Class"])
+def test_a_class_that_there_is_not_is_told_in_one_sentence(
+    target: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with pytest.raises(ConfigError, match=f"`x` must configure {target}, but: Error loading '{target}'"):
+        build("x", {"_target_": target})
+    assert not caplog.records
