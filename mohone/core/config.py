@@ -73,8 +73,8 @@ def build(path: str, node: Mapping[str, Any]) -> Any:
         Fraction(1, 3)
     """
     try:
-        with _silent("hydra.utils"):  # It says in many lines what it then raises.
-            _check_arguments(path, node)
+        _check_arguments(path, node)
+        with _silent_hydra():
             return instantiate(dict(node), _convert_="all")
     except Exception as error:  # Hydra and OmegaConf have one each for every value that cannot be.
         said = next((each for each in chain(error) if isinstance(each, MohoneError)), None)
@@ -84,9 +84,16 @@ def build(path: str, node: Mapping[str, Any]) -> Any:
         raise ConfigError(f"`{path}` must configure {target}, but: {blamed(error)}.") from error
 
 
+def find_object(path: str) -> Any:
+    """What a dotted path names, as `hydra.utils.get_object` finds it, without its lines in the log."""
+    with _silent_hydra():
+        return get_object(path)
+
+
 @contextlib.contextmanager
-def _silent(name: str) -> Iterator[None]:
-    logger = logging.getLogger(name)
+def _silent_hydra() -> Iterator[None]:
+    """Hydra says in many lines what it then raises."""
+    logger = logging.getLogger("hydra.utils")
     level = logger.level
     logger.setLevel(logging.CRITICAL)
     try:
@@ -113,7 +120,7 @@ def _check_arguments(path: str, node: Any) -> None:
     """Refuse, at any depth, arguments that targets do not have."""
     if isinstance(node, Mapping):
         if "_target_" in node:
-            known = arguments_of(get_object(str(node["_target_"])))
+            known = arguments_of(find_object(str(node["_target_"])))
             given = [str(key) for key in node if not str(key).startswith("_")]
             if known is not None:
                 inner = [value for value in node.values() if isinstance(value, Mapping)]

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
-from hydra.utils import get_object
 
-from mohone.core.config import Plain
+from mohone.core.config import Plain, find_object
 from mohone.core.errors import ConfigError, first_line, require_choice, require_int
 from mohone.core.progress import progress_shown
 from mohone.experiment.loggers import JobLogger
@@ -85,7 +84,7 @@ class TrainerFactory:
     def _make(self) -> Callable[..., pl.Trainer]:
         """Lightning's Trainer, or one like it, that is configured."""
         try:
-            found = get_object(str(self._target))
+            found = find_object(str(self._target))
         except Exception:  # Hydra has one each for what is no name, no module and no part of one.
             found = None
         if not callable(found):
@@ -143,8 +142,9 @@ class TrainerFactory:
             callbacks = [Worker(), *callbacks]
         is_logged = logged and not several and self.logger.is_open
         curves = self.logger.curves(stage) if is_logged else None
+        make = self._make
         try:
-            return self._make(
+            return make(
                 **{"enable_checkpointing": False, **self.arguments, **arguments},
                 callbacks=[*callbacks, *bar],
                 logger=curves or False,
