@@ -43,12 +43,16 @@ def read_splits(
     for split, file in files.items():
         if file.weights is not None and len(file.weights) and not file.weights[0]:
             read_triples(paths[split], delimiter, False, weights)  # Says what is wrong with it.
-    return files, []
+    return files, _kept_as_triples(files, "line")
 
 
 def have_header(files: Mapping[str, TripleFile]) -> bool:
-    """Are the first lines of all splits the same, or names of columns, of words that stand nowhere else?"""
-    if not all(stands_alone(file.triples.codes) for file in files.values()):
+    """Are the first lines of all splits the same, or names of columns, of words that stand nowhere else?
+
+    Some splits may have nothing but a line that names columns.
+    """
+    rest = [file.triples for file in files.values() if not stands_alone(file.triples.codes)]
+    if len(rest) == len(files) or not all(len(each) == 1 and _all_known(each[0]) for each in rest):
         return False
     lines = {file.triples[0] for file in files.values()}
     return len(lines) == 1 or all(_all_known(words) for words in lines)
@@ -67,11 +71,27 @@ def without_header_in_memory(
     is_found = (
         have_header(files) if len(files) > 1 else names_columns(first.triples.names, first.triples.codes)
     )
-    if header is False or (header is None and not is_found):
+    if header is False:
         return files, []
+    if header is None and not is_found:
+        return files, _kept_as_triples(files, "triple")
     files = {split: drop_first(file, "The first triple") for split, file in files.items()}
     kept = "`header=False` keeps it as a triple"
     return files, [] if header else [f"{_taken('triple', next(iter(files.values())))} {kept}"]
+
+
+def _kept_as_triples(files: Mapping[str, TripleFile], what: str) -> list[str]:
+    """Of first lines that some files have for names of columns, and others have not: a sentence."""
+    if len(files) == 1:
+        return []
+    having = [split for split, file in files.items() if names_columns(file.triples.names, file.triples.codes)]
+    if not having:
+        return []
+    words = ", ".join(files[having[0]].triples[0])
+    return [
+        f"the first {what} of {' and '.join(having)} ({words}) seems to name columns, but is kept as a "
+        f"triple, since not all of {', '.join(files)} have such a one: take it out, or give it to all"
+    ]
 
 
 def is_header(words: Sequence[str], kg: KnowledgeGraph) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mohone.core.errors import ConfigError, DataError
-from mohone.data import FolderDataset
+from mohone.data import FolderDataset, from_triples
 from mohone.split import main
 from tests.helpers.graphs import BASE, kg_of, write_folder
 
@@ -48,6 +48,33 @@ def test_what_is_said_of_the_header_decides(tmp_path: Path) -> None:
 def test_other_first_lines_are_triples(tmp_path: Path, splits: dict[str, list[str]]) -> None:
     kg = load(write_folder(tmp_path, splits)).load()
     assert kg.fingerprint == kg_of(splits).fingerprint
+
+
+def test_a_split_of_a_header_alone_is_empty(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path, {**WITH_HEADER, "valid": [HEADER]})
+    with pytest.raises(DataError, match="The valid split of base must hold triples, but is empty"):
+        load(folder).load()
+
+
+@pytest.mark.parametrize("splits", [["train"], ["train", "test"], ["valid"]])
+def test_a_header_that_not_all_files_have_is_a_triple_and_a_warning(
+    tmp_path: Path, splits: list[str]
+) -> None:
+    mixed = {split: WITH_HEADER[split] if split in splits else BASE[split] for split in BASE}
+    said = (
+        f"the first {{}} of {' and '.join(splits)} (head, relation, tail) seems to name columns, but is "
+        "kept as a triple, since not all of train, valid, test have such a one: take it out, or give it "
+        "to all"
+    )
+    kg = load(write_folder(tmp_path, mixed)).load()
+    assert kg.fingerprint == kg_of(mixed).fingerprint
+    assert said.format("line") in kg.report.warnings
+    assert load(tmp_path, False).load().report.warnings == [
+        each for each in kg.report.warnings if "seems" not in each
+    ]
+    triples = {split: [tuple(line.split()) for line in lines] for split, lines in mixed.items()}
+    in_memory = from_triples(triples["train"], triples["valid"], triples["test"])
+    assert said.format("triple") in in_memory.report.warnings
 
 
 def test_a_header_of_weighted_files(tmp_path: Path) -> None:
