@@ -22,6 +22,7 @@ from mohone.data.triples import Table
 
 PAIR = ("one node", "other node")
 _WEIGHTED_PAIR = (*PAIR, "weight")
+_COMMENTS = ("#", "%", "//")
 _WEIGHTED_ENDS = ("head", "tail", "weight")  # As columns are called.
 
 
@@ -95,10 +96,11 @@ def _fields(path: Path, delimiter: str, weights: bool | None) -> tuple[str, ...]
     number, line = first_line(path)
     n = line.count(delimiter) + 1
     if line and n not in (len(PAIR), len(FIELDS)):
+        no_comment = "; there are no lines of comment" if line.startswith(_COMMENTS) else ""
         raise DataError(
             f"{path}, line {number}: found {counted(n, 'field')}, wanted {len(PAIR)} "
             f"({', '.join(PAIR)}) or {len(FIELDS)} ({', '.join(FIELDS)}, or two nodes and a weight), "
-            f"{kind(delimiter)}; there are no lines of comment{advice(line, delimiter, {2, 3})}."
+            f"{kind(delimiter)}{no_comment}{advice(line, delimiter, {2, 3})}."
         )
     return PAIR if n == len(PAIR) else FIELDS
 

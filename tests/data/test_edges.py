@@ -78,6 +78,8 @@ def test_a_comment_is_told_all_forms(tmp_path: Path) -> None:
         DataError, match=r"line 1: found 4 fields, wanted 2 .* or 3 .* there are no lines of comment"
     ):
         read_edges(write(tmp_path, "# made by hand", "a b"))
+    with pytest.raises(DataError, match=r"found 4 fields, .* and a weight\), tab-separated\.$"):
+        read_edges(write(tmp_path, "a r b 0.5"))
 
 
 @pytest.mark.parametrize("weights", [("-0.5", "-1"), ("0.5", "0"), ("nan", "1"), ("0,5", "1")])
