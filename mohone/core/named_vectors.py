@@ -190,16 +190,37 @@ def _read(path: Path) -> tuple[Any, Tensor]:
         if path.suffix == ".safetensors":
             with safe_open(path, "pt") as file:
                 return json.loads(file.metadata()["names"]), _real(file.get_tensor("vectors"))
-        with path.open(encoding="utf-8", newline="\n") as lines:
-            n, dim = (int(x) for x in next(lines).split())
-            rows = [line.rstrip(" \r\n").rsplit(" ", dim) for line in lines]  # word2vec ends lines in blanks.
-        vectors = torch.tensor([[float(x) for x in row[1:]] for row in rows]).reshape(-1, dim)
-        if len(rows) != n:
-            raise ValueError(f"{n} rows are announced and {len(rows)} are there")
-        return [row[0] for row in rows], vectors
+        return _read_text(path)
     except Exception as error:
         reason = first_line(error) or type(error).__name__
         raise DataError(f"{path} must hold vectors and names, but: {reason}.") from error
+
+
+def _read_text(path: Path) -> tuple[list[str], Tensor]:
+    """Names and vectors of word2vec's text."""
+    with path.open(encoding="utf-8", newline="\n") as lines:
+        first = next(lines, "").split()
+        if len(first) != 2 or not all(each.isdecimal() for each in first):
+            raise ValueError("line 1 is not the number of rows and that of the numbers in each")
+        n, dim = map(int, first)
+        names, rows = [], []
+        for number, line in enumerate(lines, 2):
+            name, *texts = line.rstrip(" \r\n").rsplit(" ", dim)  # word2vec ends lines in blanks.
+            rows.append(_numbers(texts, dim, number))
+            names.append(name)
+    if len(rows) != n:
+        raise ValueError(f"{n} rows are announced and {len(rows)} are there")
+    return names, torch.tensor(rows).reshape(-1, dim)
+
+
+def _numbers(texts: Sequence[str], n: int, line: int) -> list[float]:
+    """The numbers of a line after its name."""
+    if len(texts) != n:
+        raise ValueError(f"line {line} is not a name and {n} numbers")
+    try:
+        return [float(text) for text in texts]
+    except ValueError as error:
+        raise ValueError(f"line {line}: {error}") from None
 
 
 def _real(vectors: Tensor) -> Tensor:

@@ -113,6 +113,24 @@ def test_names_that_are_no_texts_are_refused(tmp_path: Path, names: np.ndarray) 
         read_vectors(tmp_path / "v.npz")
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a 1 2\nb 3 4\n", "line 1 is not the number of rows and that of the numbers in each"),
+        ("a 1\n", "line 1 is not the number"),
+        ("", "line 1 is not the number"),
+        ("2 2\na 1 2\nb 3 four\n", "line 3: could not convert string to float: 'four'"),
+        ("2 2\na 1 2\nb 3\n", "line 3 is not a name and 2 numbers"),
+        ("2 2\n\na 1 2\n", "line 2 is not a name and 2 numbers"),
+        ("3 2\na 1 2\n", "3 rows are announced and 1 are there"),
+    ],
+)
+def test_what_is_wrong_with_a_text_is_told_with_its_line(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "v.txt").write_text(text)
+    with pytest.raises(DataError, match=f"must hold vectors and names, but: {said}"):
+        read_vectors(tmp_path / "v.txt")
+
+
 def test_a_full_disk_is_an_error_of_the_system_also_in_safetensors(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
