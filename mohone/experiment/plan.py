@@ -28,6 +28,7 @@ from mohone.infusion import Infusion
 from mohone.kge import KGEModel
 from mohone.netemb import NetworkEmbedding
 from mohone.training import Training
+from mohone.training.settings import TRAIN_LOSS, VALID_MRR
 
 if TYPE_CHECKING:
     from pytorch_lightning.callbacks import Callback
@@ -135,7 +136,7 @@ def make_plan(config: Plain, folder: Path, dataset: Any = None, *, trains: bool 
         pretrained=Pretrained.from_config(config["pretrained"]),
         given=Given.from_config(config.get("given", {})),
         validation=Validation.from_config(config.get("evaluation", {})),
-        callbacks=tuple(build("callbacks", each) for each in config["callbacks"]),
+        callbacks=_callbacks(config["callbacks"]),
         trainers=TrainerFactory(config["trainer"], folder, logger),
         logger=logger,
         store=StageStore(Path(config["store_dir"])),
@@ -171,6 +172,23 @@ def _optional(group: str, node: Plain, kind: type) -> Any:
     if node and "_target_" not in node:
         raise ConfigError(left_out(short_key(_first_key(group, node))))
     return _made(group, node, kind) if node else None
+
+
+def _callbacks(nodes: list[Plain]) -> tuple[Callback, ...]:
+    """The user's callbacks; of Lightning's own it is known what there is to monitor."""
+    if not nodes:
+        return ()
+    from pytorch_lightning.callbacks import Callback
+
+    made = tuple(build("callbacks", each) for each in nodes)
+    for each in made:
+        require_kind("callbacks", each, Callback)
+    if all(type(each).__module__.startswith("pytorch_lightning.") for each in made):
+        for each in made:
+            monitored = getattr(each, "monitor", None)
+            if monitored is not None:
+                require_choice("callbacks.monitor", monitored, (VALID_MRR, TRAIN_LOSS))
+    return made
 
 
 def _first_key(path: str, node: Any) -> str:

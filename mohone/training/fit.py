@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytorch_lightning as pl
+from lightning_fabric.utilities.exceptions import MisconfigurationException
 from pytorch_lightning.callbacks import Callback
 
-from mohone.core.errors import TrainingError
+from mohone.core.errors import ConfigError, TrainingError, first_line
 from mohone.core.peers import peers_live
 from mohone.training.callbacks import BestWeights, EpochLines, EpochSeed
 from mohone.training.data_module import TripleDataModule
@@ -111,6 +112,11 @@ def _how_it_ended(n_epochs: int, settings: Fit) -> str:
 
 
 def _fit(trainer: pl.Trainer, module: KGEModule, data: TripleDataModule, start: Path | None) -> None:
-    """Fit; what another process says in a sentence is said in that sentence."""
-    with peers_live():
-        trainer.fit(module, datamodule=data, ckpt_path=start, weights_only=True)
+    """Fit; what another process says in a sentence, or Lightning refuses, is said in a sentence."""
+    try:
+        with peers_live():
+            trainer.fit(module, datamodule=data, ckpt_path=start, weights_only=True)
+    except MisconfigurationException as error:
+        raise ConfigError(
+            f"`trainer` and `callbacks` must suit Lightning, but: {first_line(error)}."
+        ) from error

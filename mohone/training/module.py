@@ -20,7 +20,7 @@ from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.kge.base import KGEModel
 from mohone.kge.tables import is_large, make_gradients_dense
 from mohone.training.network_loss import NetworkLoss
-from mohone.training.settings import VALID_MRR, Training
+from mohone.training.settings import TRAIN_LOSS, VALID_MRR, Training
 
 TEST_MRR = "test/mrr"
 _GREATEST_LOSS = 1e10  # A loss can diverge without overflowing.
@@ -145,7 +145,7 @@ class KGEModule(pl.LightningModule):
     def on_train_epoch_end(self) -> None:
         """Log the epoch's mean loss, once."""
         loss = self._mean_loss()
-        self.log("train/loss", loss, rank_zero_only=True)
+        self.log(TRAIN_LOSS, loss, rank_zero_only=True)
         self.history.append({"epoch": self.current_epoch + 1, "loss": loss, "valid_mrr": self.valid_mrr})
         self._loss_sum, self._n_batches, self.valid_mrr = 0.0, 0, None
 

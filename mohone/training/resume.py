@@ -28,6 +28,7 @@ class StreamedIO(TorchCheckpointIO):
     def save_checkpoint(self, checkpoint: dict[str, Any], path: Any, storage_options: Any = None) -> None:
         """Straight to the file, which the caller puts in its place."""
         del storage_options
+        Path(path).parent.mkdir(parents=True, exist_ok=True)  # Of callbacks that keep files of their own.
         torch.save(checkpoint, path)
 
     def load_checkpoint(

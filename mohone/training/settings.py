@@ -20,7 +20,7 @@ from mohone.training.objective import Objective
 from mohone.training.schedules import linear_decay
 
 log = logging.getLogger(__name__)
-VALID_MRR = "valid/mrr"  # Of curves.
+VALID_MRR, TRAIN_LOSS = "valid/mrr", "train/loss"  # Of curves.
 MakeScheduler = Callable[..., Any]
 _BY_ROW = (torch.optim.Adagrad, torch.optim.SGD)
 

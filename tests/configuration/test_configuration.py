@@ -6,6 +6,7 @@ import pytest
 
 from mohone.configuration.compose import absolute_paths, check_paths, compose_plain
 from mohone.configuration.origins import settings_of
+from mohone.core.config import Plain
 from mohone.core.errors import ConfigError, MohoneError
 from mohone.experiment.plan import make_plan
 from tests.helpers.commands import mohone
@@ -228,3 +229,38 @@ def test_words_that_are_refused_or_taken(tmp_path: Path, typed: list[str], sente
 def test_own_data_must_have_a_folder() -> None:
     with pytest.raises(ConfigError, match="train, valid and test files, but none is given"):
         check_paths(compose_plain(["dataset=folder"]))
+
+
+LIGHTNING = "pytorch_lightning.callbacks"
+
+
+@pytest.mark.parametrize(
+    ("callback", "sentence"),
+    [
+        (
+            {"_target_": f"{LIGHTNING}.EarlyStopping", "monitor": "valid/mmr"},
+            "`callbacks.monitor` must be one of ",
+        ),
+        (
+            {"_target_": f"{LIGHTNING}.ModelCheckpoint", "monitor": "mrr"},
+            "valid/mrr, train/loss, but is 'mrr'.",
+        ),
+        ({"_target_": "fractions.Fraction"}, "`callbacks` must make a Callback, but makes a Fraction."),
+    ],
+)
+def test_callbacks_that_cannot_serve_are_refused(tmp_path: Path, callback: Plain, sentence: str) -> None:
+    config = compose_plain(["kge_model=transe", "dataset=umls", f"store_dir={tmp_path}"])
+    with pytest.raises(ConfigError) as told:
+        make_plan({**config, "callbacks": [callback]}, tmp_path)
+    assert sentence in str(told.value)
+
+
+def test_what_a_users_callback_logs_can_be_monitored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "own_logged.py").write_text(
+        "from pytorch_lightning import Callback\nclass Own(Callback): ...\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    config = compose_plain(["kge_model=transe", "dataset=umls", f"store_dir={tmp_path}"])
+    stop = {"_target_": f"{LIGHTNING}.EarlyStopping", "monitor": "own/figure"}
+    plan = make_plan({**config, "callbacks": [{"_target_": "own_logged.Own"}, stop]}, tmp_path)
+    assert len(plan.callbacks) == 2

@@ -7,6 +7,7 @@ import pytest
 import pytorch_lightning as pl
 import torch
 
+from mohone.core.errors import ConfigError
 from mohone.data import KnowledgeGraph
 from mohone.kge import KGEModel, TransR
 from mohone.training import NegativeSampling, Objective, OneVsAll
@@ -70,6 +71,18 @@ def test_a_killed_training_goes_on(
     assert_same(parts, whole)
     assert path.exists() == (schedule == "constant")
     assert not list(tmp_path.glob("*.part*"))
+
+
+def test_a_callback_may_keep_checkpoints_of_its_own(umls: KnowledgeGraph, tmp_path: Path) -> None:
+    theirs = pl.callbacks.ModelCheckpoint(tmp_path / "theirs", monitor="valid/mrr", mode="max")
+    train(umls, new(umls), OBJECTIVES[0], settings(), progress=tmp_path / "p.ckpt", callbacks=(theirs,))
+    (kept,) = (tmp_path / "theirs").iterdir()
+    assert "state_dict" in torch.load(kept, weights_only=True)
+
+
+def test_what_lightning_refuses_is_told_in_a_sentence(umls: KnowledgeGraph) -> None:
+    with pytest.raises(ConfigError, match="`trainer` and `callbacks` must suit Lightning, but: Cannot use "):
+        train(umls, new(umls), OBJECTIVES[0], settings(), callbacks=(pl.callbacks.LearningRateMonitor(),))
 
 
 def test_two_epochs_then_four_are_four(umls: KnowledgeGraph, tmp_path: Path) -> None:

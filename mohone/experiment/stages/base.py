@@ -23,7 +23,7 @@ from mohone.experiment.plan import Plan
 from mohone.kge import KGEModel
 from mohone.training import Training
 from mohone.training.network_loss import NetworkLoss
-from mohone.training.settings import VALID_MRR
+from mohone.training.settings import TRAIN_LOSS, VALID_MRR
 
 WEIGHTS = "model.pt"
 NOTES = "info.json"
@@ -44,7 +44,7 @@ class Trained:
         history = self.notes.get("retraining", self.notes).get("history", [])
         name = self.folder.parent.name
         steps: Curve = [
-            {"epoch": epoch, "train/loss": each["loss"], VALID_MRR: each.get("valid_mrr")}
+            {"epoch": epoch, TRAIN_LOSS: each["loss"], VALID_MRR: each.get("valid_mrr")}
             for epoch, each in enumerate(history)  # From 0, as Lightning counts.
         ]
         curves = {name: steps}
