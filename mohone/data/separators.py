@@ -9,6 +9,7 @@ from mohone.core.errors import ConfigError
 
 _CALLED = {"\t": "tab-separated", ",": "comma-separated", " ": "space-separated"}
 _TYPED = {"\t": r"'\t'", ",": ","}  # In a shell; the others in quotes.
+_NUMBER = re.compile(r"\d*\.?\d+(e[+-]?\d+)?", re.IGNORECASE)
 _USUAL = ("\t", ",", ";", "|")
 
 
@@ -34,7 +35,7 @@ def kind(delimiter: str) -> str:
 
 
 def advice(line: str, delimiter: str, wanted: Collection[int]) -> str:
-    """What is to be said of a line that has too few fields or too many: what it is separated by; quotes.
+    """What is to be said of a line that has too few fields or too many: separators, weights, quotes.
 
     Args:
         delimiter: that it was read with.
@@ -45,11 +46,16 @@ def advice(line: str, delimiter: str, wanted: Collection[int]) -> str:
         "; `--delimiter ';'` (`dataset.delimiter`) would make it 3"
         >>> advice('"Beatles, The",r,b', ",", {3})
         '; quotes are not understood, they are part of names'
+        >>> advice("a,r,b,0.5", ",", {3})
+        '; `dataset.weights=true` takes the fourth for a weight'
     """
     told, other = "", _other(line, delimiter, wanted)
     if other:
         typed = _TYPED.get(other, f"'{other}'")
         told = f"; `--delimiter {typed}` (`dataset.delimiter`) would make it {line.count(other) + 1}"
+    *triple, last = line.split(delimiter)
+    if wanted == {3} and len(triple) == 3 and _NUMBER.fullmatch(last):
+        told += "; `dataset.weights=true` takes the fourth for a weight"
     if re.search(rf'(^|{re.escape(other or delimiter)})"', line):
         told += "; quotes are not understood, they are part of names"
     return told

@@ -27,6 +27,9 @@ QUOTES = "; quotes are not understood, they are part of names"
         ("a,b", "\t", "."),
         ("a,b,c,d,e", "\t", "."),
         ("a r b", "\t", "."),
+        ("a\tr\tb\t0.5", "\t", "; `dataset.weights=true` takes the fourth for a weight."),
+        ("a\tr\tb\t1e-3", "\t", "; `dataset.weights=true` takes the fourth for a weight."),
+        ("a\tr\tb\tc", "\t", "."),
         ("a,r,b\tc", "\t", "."),
         ('"a","r","b"', "\t", f"; `--delimiter ,` (`dataset.delimiter`) would make it 3{QUOTES}."),
         ('"Beatles, The",r,b', "\t", f"; `--delimiter ,` (`dataset.delimiter`) would make it 4{QUOTES}."),
@@ -49,7 +52,7 @@ def test_edges_of_another_separator(tmp_path: Path) -> None:
     file = tmp_path / "edges.csv"
     file.write_text("a;b\n")
     with pytest.raises(
-        DataError, match=r"comment; `--delimiter ';'` \(`dataset\.delimiter`\) would make it 2\.$"
+        DataError, match=r"tab-separated; `--delimiter ';'` \(`dataset\.delimiter`\) would make it 2\.$"
     ):
         read_edges(file)
 
