@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import os
 import sys
@@ -10,17 +11,30 @@ from typing import Any
 
 from mohone.core.errors import MohoneError, told_by_system
 
+_ESCAPING = "mohone.escaping"
+
 
 def prepare_terminal() -> None:
     """Escape what the terminal has no sign for, and let its reader leave: `| head -3` ends no job.
 
     To be called first by each command.
     """
+    codecs.register_error(_ESCAPING, _escaped)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(errors=_ESCAPING)
     if not isinstance(sys.stdout, _Patient):
         sys.stdout = _Patient(sys.stdout)
+
+
+def _escaped(error: UnicodeError) -> tuple[str | bytes, int]:
+    """What is shown for what a stream cannot encode; of a path also UTF-8 that Python did not decode."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    text = typed(error.object[error.start : error.end])
+    if error.encoding == "utf-8":
+        return text.encode("utf-8", "backslashreplace"), error.end
+    return text.encode("ascii", "backslashreplace").decode(), error.end
 
 
 def exit_code(work: Callable[[], object]) -> int:

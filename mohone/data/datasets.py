@@ -12,6 +12,7 @@ from pathlib import Path
 from mohone.core.errors import NO_DATA, ConfigError, DataError, require_bool
 from mohone.core.files import check_folder, replacing
 from mohone.core.progress import progress_bar
+from mohone.core.terminal import typed
 from mohone.data.headers import check_header, read_splits
 from mohone.data.kept import kept, named
 from mohone.data.knowledge_graph import SPLITS, KnowledgeGraph, build_knowledge_graph
@@ -73,7 +74,7 @@ class FolderDataset:
     @property
     def called(self) -> str:
         """The data set's name."""
-        return self.name or Path(self.path or "").expanduser().resolve().name or "folder"
+        return self.name or typed(Path(self.path or "").expanduser().resolve().name) or "folder"
 
     def _read(self, paths: Mapping[str, Path]) -> KnowledgeGraph:
         files, warnings = read_splits(paths, self.delimiter, self.header, self.weights)

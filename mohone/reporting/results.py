@@ -15,6 +15,7 @@ from mohone import __version__
 from mohone.core.config import CHOICES, Plain
 from mohone.core.errors import DataError, OccupiedError
 from mohone.core.files import read_json, replacing, write_json
+from mohone.core.terminal import typed
 from mohone.reporting.datasets import Results, name_apart
 from mohone.reporting.differences import differences
 from mohone.reporting.folders import files_named, pass_over
@@ -60,7 +61,7 @@ def _dataset_name(config: Plain) -> str:
     node = node if isinstance(node, dict) else {}
     return str(
         node.get("name")
-        or PurePath(str(node.get("path") or "")).name
+        or typed(PurePath(str(node.get("path") or "")).name)
         or config.get(CHOICES, {}).get("dataset")
     )
 

@@ -136,3 +136,15 @@ def test_names_of_any_script_in_a_plain_locale(tmp_path: Path) -> None:
     write_folder(tmp_path / "D", lines)
     ran = mohone_process(tmp_path, "dataset=folder", "dataset.path=D", *TINY, LC_ALL="C", PYTHONUTF8="0")
     assert ran.returncode == 0, ran.stderr
+
+
+def test_a_folder_of_any_script_in_a_plain_locale(tmp_path: Path) -> None:
+    write_folder(tmp_path / "Łódź", BASE)
+    typed = ("dataset=folder", "dataset.path='Łódź'", "hydra.run.dir='東京'")
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    ran = mohone_process(tmp_path, *typed, *TINY, **plain)
+    assert ran.returncode == 0, ran.stderr
+    assert r"\u0141\xf3d\u017a: " in ran.stdout
+    assert "Łódź: " in (tmp_path / "東京/run.log").read_text(encoding="utf-8")
+    (result,) = results(tmp_path)
+    assert result["dataset"]["name"] == "Łódź"
