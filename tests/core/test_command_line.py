@@ -12,7 +12,7 @@ import pytest
 import mohone
 from mohone.core.command_line import Parser, YesNo
 
-COMMANDS = sorted(path.stem for path in Path(mohone.__file__).parent.glob("*.py") if path.stem != "__init__")
+COMMANDS = sorted(path.stem for path in Path(mohone.__file__).parent.glob("[!_]*.py"))
 
 
 def said(command: str, *arguments: str) -> int | str | None:
@@ -194,3 +194,12 @@ def test_completion_without_its_package_says_which_it_wants(
     assert capsys.readouterr().err.startswith(
         "`--print-completion` must have the package shtab: pip install "
     )
+
+
+def test_the_package_as_a_command_lists_all_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    package = importlib.import_module("mohone.__main__")
+    assert package.main([]) == 0
+    said = capsys.readouterr().out
+    assert sorted(package.COMMANDS) == COMMANDS
+    for name in COMMANDS:
+        assert f"python -m mohone.{name}" in said
