@@ -13,6 +13,7 @@ import torch
 from mohone.core.config import Plain, find_object
 from mohone.core.errors import ConfigError, first_line, require_choice, require_int
 from mohone.core.progress import progress_shown
+from mohone.core.runtime import quiet_lightning
 from mohone.experiment.loggers import JobLogger
 from mohone.experiment.team import check_size, is_launched
 
@@ -128,6 +129,7 @@ class TrainerFactory:
         """
         from pytorch_lightning.callbacks import TQDMProgressBar
 
+        quiet_lightning()  # Its import, if it was this one, has made it talk.
         bar = [TQDMProgressBar(refresh_rate=20)] if progress_shown() else []
         one_process = one_process or (is_launched() and stage != TOGETHER)
         several = self.n_processes > 1 and not one_process
