@@ -181,12 +181,11 @@ def _spread_thin(flow: Flow, node: int, heat: Array, lost: Array, room: Any, tou
     n_here, n_touched, thin = 1, 1, 0.0
     here[0] = touched[0] = node
     now[node] = 1.0
-    for scale in range(n_scales):
-        heat[node, scale] = flow.chances[scale, 0]
-        lost[scale] = 0.0
     # A touched row that has no heat yet is told from others by this, too small to count.
     tiny = np.float32(1e-30)
-    heat[node] += tiny
+    for scale in range(n_scales):
+        heat[node, scale] = flow.chances[scale, 0] + tiny
+        lost[scale] = 0.0
     for step in range(1, flow.chances.shape[1]):
         n_there = 0
         for at in range(n_here):
@@ -209,7 +208,8 @@ def _spread_thin(flow: Flow, node: int, heat: Array, lost: Array, room: Any, tou
             if heat[other, 0] == 0.0:
                 touched[n_touched] = other
                 n_touched += 1
-                heat[other] += tiny
+                for scale in range(n_scales):  # `heat[other] += tiny` would make an array for each.
+                    heat[other, scale] += tiny
             for scale in range(n_scales):
                 heat[other, scale] += flow.chances[scale, step] * after[other]
         for scale in range(n_scales):

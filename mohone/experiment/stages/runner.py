@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 from collections.abc import Callable
 from functools import cached_property
@@ -24,6 +25,7 @@ from mohone.experiment.store import stage_key
 
 log = logging.getLogger(__name__)
 Missing = Callable[[str, Path, str], None]
+_MANY = 100_000  # Entities whose tables are not left to be collected at any time: a gigabyte of a million.
 
 
 def say_damaged(stage: str, place: Path, fault: str) -> None:
@@ -126,6 +128,8 @@ class Runner:
             with watched(name) as watch:
                 seed_everything(self.plan.seed)
                 notes = stage.train(folder, self)
+                if self.kg.n_entities > _MANY:
+                    gc.collect()  # Lightning's Trainers lie in cycles, with the tables that they trained.
             costs: dict[str, float | None] = {**watch.costs}
             if before := notes.pop("seconds_before", 0.0):
                 costs["seconds"] = watch.seconds + before
