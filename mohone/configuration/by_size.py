@@ -98,20 +98,29 @@ def _penalty(size: Size) -> float:
 
 
 def _adagrad_lr(size: Size) -> float:
-    return 0.1 if size.n_train < 50_000 else 0.3
+    return 0.3 if size.n_train >= 50_000 or _is_dense(size) else 0.1
 
 
 def _adam_lr(size: Size) -> float:
     return 5e-3 if _is_sparse(size) else 2e-3
 
 
-def _dropout(size: Size) -> float:
+def _dropout_of_products(size: Size) -> float:
+    """Few entities with many triples each are learned by heart without it; it costs others a little."""
+    return 0.25 if _is_dense(size) else 0.0
+
+
+def _dropout_of_distances(size: Size) -> float:
     """The fewer triples an entity has, the less of them should be learned by heart."""
     return 0.4 if _is_sparse(size) else 0.1
 
 
 def _is_sparse(size: Size) -> bool:
     return size.density < 5
+
+
+def _is_dense(size: Size) -> bool:
+    return size.density >= 30
 
 
 _COMMON: dict[str, Rule] = {
@@ -124,14 +133,14 @@ _LR, _N3, _DURA, _DROPOUT = (
     f"training.{key}" for key in ("optimizer.lr", "objective.n3", "objective.dura", "objective.dropout")
 )
 RULES: dict[str, dict[str, Rule]] = {
-    "bilinear": {**_COMMON, _LR: _adagrad_lr, _N3: _penalty},
+    "bilinear": {**_COMMON, _LR: _adagrad_lr, _N3: _penalty, _DROPOUT: _dropout_of_products},
     "rescal": {**_COMMON, _LR: lambda _: 0.1, _DURA: _penalty},
     "translational": {
         **_COMMON,
         "training.fit.max_epochs": _max_epochs_of_distances,
         "training.fit.validate_every": _sixth(_max_epochs_of_distances),
         _LR: _adam_lr,
-        _DROPOUT: _dropout,
+        _DROPOUT: _dropout_of_distances,
     },
 }
 
