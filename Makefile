@@ -48,7 +48,7 @@ paper: $(STAMP) ## Keep the results, tables and charts of TABLE in outputs/paper
 	done
 	$(BIN)/python scripts/page_tables.py outputs/paper docs/tables.md
 
-evidence: $(STAMP) ## Evidence in the score, both recipes, into EVIDENCE, outputs/evidence and the README (hours)
+evidence: $(STAMP) ## Evidence in the score, both recipes, into EVIDENCE, outputs/evidence, the README and docs/evidence.md (hours)
 	$(EVIDENCE_SWEEP) infusion=evidence netemb=shnb,node2vec
 	$(EVIDENCE_SWEEP) infusion=evidence_random netemb=shnb
 	$(BIN)/python scripts/collect_results.py "$(EVIDENCE)" outputs/evidence

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from mohone.core.config import Plain
 from mohone.core.errors import DataError, first_line
@@ -180,13 +180,8 @@ def sampled(model: KGEModel, validation: LinkPrediction, watch: LinkPrediction) 
     }
 
 
-def save_weights(model: nn.Module, folder: Path) -> None:
-    """Write the weights so that any machine can read them."""
-    save_state(model.state_dict(), folder)
-
-
-def save_state(state: dict[str, Tensor], folder: Path) -> None:
-    """Write some of a model's weights."""
+def save_weights(state: dict[str, Tensor], folder: Path) -> None:
+    """Write a model's weights, or some of them, so that any machine can read them."""
     torch.save({name: table.cpu() for name, table in state.items()}, folder / WEIGHTS)
 
 

@@ -111,7 +111,7 @@ class BaselineStage(Stage):
     def train(self, folder: Path, runner: Sources) -> Plain:
         """Train to the best validation score; a killed training goes on where its state was last kept."""
         if self._whole is not None:
-            save_weights(self._whole, folder)
+            save_weights(self._whole.state_dict(), folder)
             figures = sampled(self._whole, runner.validation, runner.watch)
             return figures or {"valid_mrr": runner.validation.mrr(self._whole)}
         model = self._first_model()
@@ -119,7 +119,7 @@ class BaselineStage(Stage):
         with self.plan.store.lock(file.parent.name, file.stem):  # A longer training may share it.
             call_members()
             notes = self._train(model, runner)
-        save_weights(model, folder)
+        save_weights(model.state_dict(), folder)
         return {**notes, **sampled(model, runner.validation, runner.watch)}
 
     def help(self, runner: Sources) -> None:

@@ -18,7 +18,7 @@ from mohone.experiment.stages.base import (
     Trained,
     load_state,
     load_weights,
-    save_state,
+    save_weights,
     train_model,
 )
 from mohone.experiment.stages.baseline import BaselineStage
@@ -59,16 +59,15 @@ class InfusionStage(Stage):
 
     def train(self, folder: Path, runner: Sources) -> Plain:
         """Infuse the baseline."""
-        assert self.plan.infusion is not None
-        model, notes = self.plan.infusion.fit(
-            self._kept(runner) if self.plan.infusion.keeps_baseline else runner.read(self.baseline),
+        infusion = self.plan.infusion
+        assert infusion is not None
+        model, notes = infusion.fit(
+            self._kept(runner) if infusion.keeps_baseline else runner.read(self.baseline),
             runner.read(self.network),
             runner.validation,
             _Retrain(self, runner.validation),
         )
-        save_state(
-            _around(model).own_state() if self.plan.infusion.keeps_baseline else model.state_dict(), folder
-        )
+        save_weights(_around(model).own_state() if infusion.keeps_baseline else model.state_dict(), folder)
         return notes
 
     def _kept(self, runner: Sources) -> KGEModel:
