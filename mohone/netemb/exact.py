@@ -16,20 +16,32 @@ from mohone.graph.network import Network
 from mohone.netemb.history import LossHistory
 from mohone.netemb.rows import NeighborRows
 
+_LEAST = (
+    12  # Nodes of a step. On some processors MKL rounds products of 5 to 11 rows by the number of threads.
+)
+
 
 class NodeBatches(IterableDataset[Tensor]):
-    """Shuffled batches of the nodes that have neighbours; each pass continues the generator's sequence."""
+    """Shuffled batches of the nodes that have neighbours; each pass continues the generator's sequence.
+
+    Fewer than 12 nodes at the end belong to the batch before.
+    """
 
     def __init__(self, network: Network, batch_size: int, generator: torch.Generator) -> None:
         self.nodes = network.connected
-        self.batch_size, self.generator = batch_size, generator
+        n, self.generator = len(self.nodes), generator
+        left = n % batch_size
+        joined = batch_size < n and 0 < left < min(_LEAST, batch_size)
+        self._sizes = [batch_size] * (n // batch_size) + [left] * (left > 0)
+        if joined:
+            self._sizes[-2:] = [batch_size + left]
 
     def __len__(self) -> int:
-        return -(-len(self.nodes) // self.batch_size)
+        return len(self._sizes)
 
     def __iter__(self) -> Iterator[Tensor]:
         order = torch.randperm(len(self.nodes), generator=self.generator)
-        return iter(self.nodes[order].split(self.batch_size))
+        return iter(self.nodes[order].split(self._sizes))
 
 
 class ExactObjective(pl.LightningModule):

@@ -12,7 +12,7 @@ from mohone.core.nearest import nearest_neighbors
 from mohone.graph.barbell import barbell
 from mohone.graph.network import Network
 from mohone.netemb import DeepWalk, Node2Vec, SharedNeighborhood, StructuralRole
-from mohone.netemb.exact import ExactObjective
+from mohone.netemb.exact import ExactObjective, NodeBatches
 from mohone.netemb.learn import Learner, learn
 from mohone.netemb.neighborhood import Neighborhood
 from mohone.netemb.pairs import PairBatch, PairBatches
@@ -96,6 +96,19 @@ def test_same_seed_same_vectors(umls_network: Network, settings: Learner) -> Non
         assert torch.equal(embed(umls_network, Node2Vec(), settings), first)
     finally:
         torch.set_num_threads(n_threads)
+
+
+@pytest.mark.parametrize(
+    ("n", "size", "sizes"),
+    [(135, 16, [16] * 7 + [23]), (30, 10, [10] * 3), (28, 16, [16, 12]), (7, 16, [7]), (9, 4, [4, 5])],
+)
+def test_a_few_nodes_at_the_end_belong_to_the_batch_before(n: int, size: int, sizes: list[int]) -> None:
+    ring = network_of(n, *((u, (u + 1) % n) for u in range(n)))
+    batches = NodeBatches(ring, size, torch.Generator().manual_seed(0))
+    passed = list(batches)
+    assert [len(nodes) for nodes in passed] == sizes
+    assert len(batches) == len(sizes)
+    assert torch.cat(passed).sort().values.tolist() == list(range(n))
 
 
 def test_gradients_of_the_sampled_loss_by_autograd() -> None:
@@ -218,7 +231,7 @@ def test_passes_in_epochs_of_several_are_those_of_epochs_of_one(
     umls_network: Network, settings: Learner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = replace(
-        settings, batch_size=64, sampled_batch_size=64, min_steps=130
+        settings, batch_size=60, sampled_batch_size=60, min_steps=130
     )  # 44 passes of 3 batches.
 
     def learned() -> tuple[torch.Tensor, list[dict[str, float]]]:
