@@ -9,6 +9,7 @@ several right answers is scored once.
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from itertools import pairwise
 
 import torch
@@ -45,12 +46,16 @@ class ByBlock:
 
 
 def rank_in_blocks(
-    score: BlockScores, asked: Asked, entities: Tensor, width: int, exchange: RowExchange | None = None
-) -> dict[str, Ranks]:
-    """The ranks of n right answers, by setting; `filtered` is always among them.
+    scorers: Sequence[BlockScores],
+    asked: Asked,
+    entities: Tensor,
+    width: int,
+    exchange: RowExchange | None = None,
+) -> list[dict[str, Ranks]]:
+    """The ranks of n right answers by each scorer, by setting; `filtered` is always among them.
 
     Args:
-        score: of the queries.
+        scorers: of the queries; all are asked for one block before the next.
         asked: queries, answers, and who is a candidate.
         entities: all of them, or those that are drawn; pairs and groups then name their places.
         width: of a block.
@@ -59,41 +64,68 @@ def rank_in_blocks(
     """
     first, end = (0, len(entities)) if exchange is None else (exchange.start, exchange.stop)
     edges = [*range(first, end, width), end]
-    gold = own_scores(score, asked.answers, asked.rows, width)
     left_out = ByBlock(asked.left_out, edges)
-    every = Counts.zeros(len(gold), gold.device)
-    groups = {**asked.types} if asked.linked is None else {**asked.types, UNLINKED: asked.linked}
-    among = {setting: _Among(group, asked.rows, edges) for setting, group in groups.items()}
+    golds = own_scores(scorers, asked.answers, asked.rows, width)
+    counted = [_Counted(asked, gold, edges) for gold in golds]
     with contextlib.nullcontext() if exchange is None else exchange.alone():
         for number, (start, stop) in enumerate(pairwise(edges)):
             # All products are of one size, as another may round in another way: the last block reaches back.
-            scores = score(entities[max(first, stop - width) : stop])[:, start - stop :].contiguous()
-            scores[left_out.within(number)] = -torch.inf
-            block = Block(scores, gold, asked.rows, number, start)
-            every.add(block)
-            for each in among.values():
-                each.add(block)
-    if exchange is not None:
-        for parts in (every, *(each.counts for each in among.values())):
-            parts.sum_over(exchange)
-    counts = {setting: each.of(every) for setting, each in among.items()}
-    if asked.linked is not None:
-        counts[UNLINKED] = Counts(*(a - b for a, b in zip(every, counts[UNLINKED], strict=True)))
-    return {setting: _ranks(each) for setting, each in {"filtered": every, **counts}.items()}
+            candidates = entities[max(first, stop - width) : stop]
+            barred = left_out.within(number)
+            for score, counts in zip(scorers, counted, strict=True):
+                scores = score(candidates)[:, start - stop :].contiguous()
+                scores[barred] = -torch.inf
+                counts.add(Block(scores, counts.gold, asked.rows, number, start))
+    return [counts.ranks(exchange) for counts in counted]
 
 
-def own_scores(score: BlockScores, answers: Tensor, rows: Tensor, width: int) -> Tensor:
-    """The scores of right answers: `(n,)`.
+def own_scores(scorers: Sequence[BlockScores], answers: Tensor, rows: Tensor, width: int) -> list[Tensor]:
+    """The scores of right answers by each scorer: `(n,)`.
 
     They come from products of a block's size: equal vectors then tie, as products of another size may round
     in another way.
     """
-    n, out = len(answers), []
+    n = len(answers)
+    out: list[list[Tensor]] = [[] for _ in scorers]
     for start in range(0, n, width):
         some = torch.arange(start, start + width, device=answers.device)
-        scores, mine = score(answers[some % n]), some[: n - start]
-        out.append(scores[rows[mine], mine - start])
-    return torch.cat(out)
+        candidates, mine = answers[some % n], some[: n - start]
+        for score, found in zip(scorers, out, strict=True):
+            found.append(score(candidates)[rows[mine], mine - start])
+    return [torch.cat(found) for found in out]
+
+
+class _Counted:
+    """What was counted of one scorer, for each setting.
+
+    Args:
+        asked: the queries.
+        gold: `(n,)` scores of the right answers.
+        edges: of the blocks.
+    """
+
+    def __init__(self, asked: Asked, gold: Tensor, edges: list[int]) -> None:
+        self.gold, self._linked = gold, asked.linked is not None
+        self._every = Counts.zeros(len(gold), gold.device)
+        groups = {**asked.types} if asked.linked is None else {**asked.types, UNLINKED: asked.linked}
+        self._among = {setting: _Among(group, asked.rows, edges) for setting, group in groups.items()}
+
+    def add(self, block: Block) -> None:
+        """Count a block."""
+        self._every.add(block)
+        for each in self._among.values():
+            each.add(block)
+
+    def ranks(self, exchange: RowExchange | None) -> dict[str, Ranks]:
+        """The ranks, once all blocks were counted, here and in other processes."""
+        if exchange is not None:
+            for parts in (self._every, *(each.counts for each in self._among.values())):
+                parts.sum_over(exchange)
+        counts = {setting: each.of(self._every) for setting, each in self._among.items()}
+        if self._linked:
+            of_linked = counts[UNLINKED]
+            counts[UNLINKED] = Counts(*(a - b for a, b in zip(self._every, of_linked, strict=True)))
+        return {setting: _ranks(each) for setting, each in {"filtered": self._every, **counts}.items()}
 
 
 def _ranks(counts: Counts) -> Ranks:

@@ -16,7 +16,7 @@ of entities at a time: see `blocked`. Both count the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 import torch
@@ -31,7 +31,7 @@ from mohone.evaluation.filters import Filters
 from mohone.evaluation.known_answers import MaskedScores, mask_known
 from mohone.evaluation.ranks import Ranks, rank_all, rank_among, rank_without
 from mohone.evaluation.sample import Estimate, Sample, estimate, extrapolate
-from mohone.evaluation.scoring import Scorer, block_scorer, device_of, score_all
+from mohone.evaluation.scoring import Scorer, add_to_the_same, block_scorers, device_of, score_all
 from mohone.evaluation.settings import ALL_SETTINGS, SETTINGS, UNLINKED
 from mohone.kge.base import KGEModel
 
@@ -76,7 +76,6 @@ class LinkPrediction:
         self._queries = self.sample.draw_queries(2 * len(self.triples))
         self._filters = Filters(kg, self.triples, self.settings, known, answers_known=split in known)
 
-    @torch.no_grad()
     def ranks(self, model: Scorer, description: str | None = None) -> dict[str, Ranks]:
         """Rank all triples of the split, or the queries that were drawn.
 
@@ -91,14 +90,42 @@ class LinkPrediction:
         Raises:
             TrainingError: if a score is not finite.
         """
+        return self._ranks([model], description)[0]
+
+    def ranks_of(self, models: Mapping[str, Scorer], description: str) -> dict[str, dict[str, Ranks]]:
+        """The ranks by each of several models, as `ranks` has them.
+
+        Where a large graph is ranked a block of entities at a time, and some models add to the scores of
+        another, all are ranked together: what they add to is then scored once.
+
+        Args:
+            models: by name.
+            description: of progress bars.
+
+        Raises:
+            TrainingError: if a score is not finite.
+        """
+        if self._can_rank_together(list(models.values())):
+            return dict(zip(models, self._ranks(list(models.values()), description), strict=True))
+        return {name: self.ranks(model, f"{description}, {name}") for name, model in models.items()}
+
+    @torch.no_grad()
+    def _ranks(self, models: list[Scorer], description: str | None) -> list[dict[str, Ranks]]:
         # Results that outlive a chunk are written into one place: scattered, they would split the heap.
-        found = {setting: Ranks.empty(len(self._queries)) for setting in self.settings}
+        found = [{each: Ranks.empty(len(self._queries)) for each in self.settings} for _ in models]
         with progress_bar(description, len(self._queries)) as bar:
-            for chunk in self._chunks(model):
-                for setting, ranks in self._rank(model, chunk):
-                    found[setting].put(chunk.places, ranks)
+            for chunk in self._chunks(models):
+                for number, setting, ranks in self._rank(models, chunk):
+                    found[number][setting].put(chunk.places, ranks)
                 bar.update(len(chunk.triples))
         return found
+
+    def _can_rank_together(self, models: list[Scorer]) -> bool:
+        """Are all ranked in blocks, by scores of which some are made of the same others?"""
+        known = [model for model in models if isinstance(model, KGEModel)]
+        in_blocks = len(known) == len(models) and self._block_size(models) is not None
+        in_one_place = all(model.exchange is None and model.device == known[0].device for model in known)
+        return in_blocks and in_one_place and add_to_the_same(known)
 
     @torch.no_grad()
     def reciprocal_ranks(self, model: Scorer, rank: int = 0, world: int = 1) -> Tensor:
@@ -113,8 +140,8 @@ class LinkPrediction:
             `(2,)` float64, on the model's device.
         """
         total = torch.zeros(2, dtype=torch.float64, device=device_of(model))
-        for chunk in self._chunks(model)[rank::world]:
-            ranks = next(self._rank(model, chunk))[1].mean
+        for chunk in self._chunks([model])[rank::world]:
+            ranks = next(self._rank([model], chunk))[2].mean
             total += torch.stack([ranks.reciprocal().sum(), ranks.new_tensor(float(len(ranks)))])
         return total
 
@@ -137,29 +164,40 @@ class LinkPrediction:
     def _plans(self) -> dict[tuple[torch.device, int], list[Chunk]]:
         return {}
 
-    def _chunks(self, model: Scorer) -> list[Chunk]:
-        """The chunks of both sides on a model's device, made once."""
-        device, blocks = device_of(model), self._block_size(model)
+    def _chunks(self, models: list[Scorer]) -> list[Chunk]:
+        """The chunks of both sides on the models' device, made once."""
+        device, blocks = device_of(models[0]), self._block_size(models)
         size = self._chunk or (blocks.queries if blocks else queries_at_once(self.n_entities, device))
         key = device, size
         if key not in self._plans:
             self._plans[key] = chunks_of(self.triples, self._queries, size, device)
         return self._plans[key]
 
-    def _block_size(self, model: Scorer) -> BlockSize | None:
+    def _block_size(self, models: list[Scorer]) -> BlockSize | None:
         """How it is ranked block by block; None: all entities are scored at once."""
-        if not isinstance(model, KGEModel):
-            return None
-        always = self.sample.candidates is not None or model.exchange is not None
-        size = block_size(self.n_entities, model.device, self._block, always)
-        return size if size is None or model.block_queries is None else size.at_most(model.block_queries)
+        size: BlockSize | None = None
+        for model in models:
+            if not isinstance(model, KGEModel):
+                return None
+            always = self.sample.candidates is not None or model.exchange is not None
+            own = block_size(self.n_entities, model.device, self._block, always)
+            if own is None:
+                return None
+            own = own if model.block_queries is None else own.at_most(model.block_queries)
+            size = own if size is None else size.at_most(own.queries)
+        return size
 
-    def _rank(self, model: Scorer, chunk: Chunk) -> Iterator[tuple[str, Ranks]]:
-        blocks = self._block_size(model)
-        if blocks is not None and isinstance(model, KGEModel):
-            ranks = self._rank_in_blocks(model, chunk, blocks.entities)
-            yield from ((setting, ranks[setting]) for setting in self.settings)
+    def _rank(self, models: list[Scorer], chunk: Chunk) -> Iterator[tuple[int, str, Ranks]]:
+        """Ranks with the number of their model and their setting; of several models only in blocks."""
+        blocks = self._block_size(models)
+        if blocks is not None:
+            known = [model for model in models if isinstance(model, KGEModel)]
+            for number, ranks in enumerate(self._rank_in_blocks(known, chunk, blocks.entities)):
+                yield from ((number, setting, ranks[setting]) for setting in self.settings)
             return
+        yield from ((0, setting, ranks) for setting, ranks in self._rank_whole(models[0], chunk))
+
+    def _rank_whole(self, model: Scorer, chunk: Chunk) -> Iterator[tuple[str, Ranks]]:
         side, triples = chunk.side, chunk.triples
         scores = score_all(model, side, triples)
         known = self._filters.known[side].to(scores.device)
@@ -173,15 +211,16 @@ class LinkPrediction:
             else:
                 yield setting, self._rank_typed(masked, chunk, self._filters.candidates[setting, side])
 
-    def _rank_in_blocks(self, model: KGEModel, chunk: Chunk, width: int) -> dict[str, Ranks]:
+    def _rank_in_blocks(self, models: list[KGEModel], chunk: Chunk, width: int) -> list[dict[str, Ranks]]:
         asked = self._filters.asked(chunk.side, chunk.triples)
-        score = block_scorer(model, chunk.side, asked.triples)
+        scorers = block_scorers(models, chunk.side, asked.triples)
         if self.sample.candidates is None:
             entities = torch.arange(self.n_entities, device=chunk.triples.device)
-            return rank_in_blocks(score, asked, entities, width, model.exchange)
+            return rank_in_blocks(scorers, asked, entities, width, models[0].exchange)
         entities = self.sample.draw_entities(self.n_entities).to(chunk.triples.device)
-        ranks = rank_in_blocks(score, asked.among(entities), entities, width)["filtered"]
-        return {"filtered": extrapolate(ranks, asked.n_candidates(self.n_entities))}
+        n_candidates = asked.n_candidates(self.n_entities)
+        ranked = rank_in_blocks(scorers, asked.among(entities), entities, width)
+        return [{"filtered": extrapolate(ranks["filtered"], n_candidates)} for ranks in ranked]
 
     def _rank_unlinked(self, masked: MaskedScores, chunk: Chunk) -> Ranks:
         """Rank among the filtered candidates that train does not link to the known entity."""

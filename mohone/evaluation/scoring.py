@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import torch
@@ -60,10 +61,47 @@ def block_scorer(model: KGEModel, side: str, triples: Tensor) -> BlockScores:
         side: `tail` or `head`.
         triples: `(n, 3)`; their answers play no part.
     """
+    return block_scorers([model], side, triples)[0]
+
+
+def block_scorers(models: Sequence[KGEModel], side: str, triples: Tensor) -> list[BlockScores]:
+    """The same of several models, that are asked for each block one after the other.
+
+    What some of them add to (`KGEModel.adds_to`) is scored once for all of them.
+    """
+    bases = {id(base): base for base in (model.adds_to or model for model in models)}
+    shared = {key: _Last(_scorer(base, side, triples)) for key, base in bases.items()}
+    return [_scorer(model, side, triples, shared[id(model.adds_to or model)]) for model in models]
+
+
+def add_to_the_same(models: Sequence[KGEModel]) -> bool:
+    """Is there a model that several of them add to, or are?"""
+    return len({id(model.adds_to or model) for model in models}) < len(models)
+
+
+class _Last:
+    """Scores of a block, which are formed once as long as the same candidates are asked for."""
+
+    def __init__(self, score: BlockScores) -> None:
+        self._score = score
+        self._candidates: Tensor | None = None
+        self._scores: Tensor | None = None
+
+    def __call__(self, candidates: Tensor) -> Tensor:
+        if self._scores is None or candidates is not self._candidates:
+            self._scores = self._score(candidates)
+            self._candidates = candidates
+        return self._scores
+
+
+def _scorer(model: KGEModel, side: str, triples: Tensor, upon: _Last | None = None) -> BlockScores:
+    """Of one model; with `upon`, from the scores of what it adds to, or else those themselves, copied."""
+    if upon is not None and model.adds_to is None:
+        return lambda candidates: upon(candidates).clone()
     head, relation, tail = triples.T
     with torch.autocast(triples.device.type, enabled=False):
         query = model.tail_query(head, relation) if side == "tail" else model.head_query(relation, tail)
-        score = model.block_scores(query)
+        score = model.block_scores(query) if upon is None else model.block_scores_upon(query, upon)
 
     def scored(candidates: Tensor) -> Tensor:
         with torch.autocast(triples.device.type, enabled=False):

@@ -111,20 +111,28 @@ class EvidenceModel(Wrapped):
         scores = scores if candidates is None else scores[:, candidates]
         return scores if torch.equal(place, torch.arange(len(scores))) else scores[place]
 
-    @torch.no_grad()
+    @property
+    def adds_to(self) -> KGEModel:
+        """The model inside."""
+        return self.inner
+
     def block_scores(self, query: Query) -> BlockScores:
         """As `score_candidates` scores them; what experts find is found once, now."""
+        return self.block_scores_upon(query, directed_blocks(self.inner, query.entity, query.relation))
+
+    @torch.no_grad()
+    def block_scores_upon(self, query: Query, scores: BlockScores) -> BlockScores:
+        """The same by the inner model's scores of these queries."""
         known, relation = query.entity, query.relation
         adders = [expert.block_adder(known, relation, own) for expert, own in self._expert_weights(relation)]
-        inner = directed_blocks(self.inner, known, relation)
         scale = self.weights[relation, :1] * self.inverse_temperature
 
         @torch.no_grad()
         def score(candidates: Tensor) -> Tensor:
-            scores = (scale * inner(candidates)).contiguous()
+            mixed = (scale * scores(candidates)).contiguous()
             for add in adders:
-                add(scores, candidates)
-            return scores
+                add(mixed, candidates)
+            return mixed
 
         return score
 

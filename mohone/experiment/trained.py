@@ -118,7 +118,8 @@ def _ranks_and_report(
     kg: KnowledgeGraph, models: dict[str, KGEModel], parts: dict[str, KGEModel]
 ) -> tuple[dict[str, dict[str, Ranks]], Plain]:
     test = LinkPrediction(kg, "test", reported_settings(kg))
-    ranks = {name: test.ranks(model, f"test, {name}") for name, model in models.items()}
+    every = test.ranks_of({**models, **{_alone(name): part for name, part in parts.items()}}, "test")
+    ranks = {name: every[name] for name in models}
     out: Plain = {"baseline": None, "infused": None, "significance": None}
     for name, each in ranks.items():
         out[name] = report(each, kg.test, kg)
@@ -127,13 +128,16 @@ def _ranks_and_report(
     if "infused" in ranks:
         out["significance"] = _compare(ranks["baseline"], ranks["infused"])
     if parts:
-        out["parts"] = {name: _part(test, part, ranks, name) for name, part in parts.items()}
+        out["parts"] = {name: _part(every[_alone(name)], ranks) for name in parts}
     return ranks, out
 
 
-def _part(test: LinkPrediction, model: KGEModel, ranks: dict[str, dict[str, Ranks]], name: str) -> Plain:
+def _alone(part: str) -> str:
+    return f"{part} alone"
+
+
+def _part(own: dict[str, Ranks], ranks: dict[str, dict[str, Ranks]]) -> Plain:
     """The figures of a model between baseline and infused: its gain, and the infused one's beyond it."""
-    own = test.ranks(model, f"test, {name} alone")
     return {
         "figures": {setting: summarize(each) for setting, each in own.items()},
         "gain": _compare(ranks["baseline"], own),

@@ -104,6 +104,15 @@ class KGEModel(nn.Module, ABC):
         """What scores one block of candidates after the other for queries; a model may prepare that here."""
         return partial(self.score_candidates, query)
 
+    @property
+    def adds_to(self) -> KGEModel | None:
+        """The model of whose scores of the same queries `block_scores_upon` makes this one's; None: none."""
+        return None
+
+    def block_scores_upon(self, query: Query, scores: BlockScores) -> BlockScores:
+        """`block_scores` made of those of the model that it `adds_to`, which it leaves as they are."""
+        raise NotImplementedError
+
     @abstractmethod
     def score_pairs(self, query: Query, candidates: Tensor) -> Tensor:
         """The score of one candidate for each query: `(batch,)` for entity ids `(batch,)`."""

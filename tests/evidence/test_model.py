@@ -100,6 +100,33 @@ def test_scores_are_the_weighted_values() -> None:
     torch.testing.assert_close(values[:, :, 0], 2.0 * model.inner.score_heads(RELATION, TAIL).detach())
 
 
+@pytest.mark.parametrize("block", [7, 16])
+def test_what_several_models_add_to_is_scored_once(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
+    kg = random_kg(0)
+    model = a_model(kg, most_dense=0)
+    model.keep_part("frequency", torch.randn_like(model.weights))
+    models = {"baseline": model.inner, "infused": model, **model.parts}
+    test = LinkPrediction(kg, "test", ("filtered", "typed"), block=block)
+    one_by_one = {name: test.ranks(each) for name, each in models.items()}
+    calls, score = [0], ComplEx.score_candidates
+
+    def counted(self: ComplEx, *arguments: Any) -> torch.Tensor:
+        calls[0] += 1
+        return score(self, *arguments)
+
+    monkeypatch.setattr(ComplEx, "score_candidates", counted)
+    together = test.ranks_of(models, "test")
+    n_together, calls[0] = calls[0], 0
+    test.ranks(model)
+    assert n_together == calls[0]  # All three cost what one does.
+    for name, ranks in one_by_one.items():
+        for setting, each in ranks.items():
+            assert torch.equal(together[name][setting].mean, each.mean)
+    assert not torch.equal(together["baseline"]["filtered"].mean, together["frequency"]["filtered"].mean)
+    other = an_inner()
+    assert [*test.ranks_of({"baseline": other, "infused": model}, "test")] == ["baseline", "infused"]
+
+
 def test_without_weights_it_is_the_model_alone() -> None:
     model = EvidenceModel(an_inner(), [Frequency()])
     model.attach(facts_of(random_kg(0)))
