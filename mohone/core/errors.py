@@ -217,6 +217,16 @@ def _package(frame: FrameType) -> str:
     return str(frame.f_globals.get("__name__")).partition(".")[0]
 
 
+def not_installed(package: str, extra: str, purpose: str) -> ConfigError:
+    """That what an extra of this package installs is wanted, and missing.
+
+    Example:
+        >>> print(not_installed("wandb", "wandb", "for logger=wandb"))
+        `wandb` must be installed (extra `wandb`) for logger=wandb, but is not.
+    """
+    return ConfigError(f"`{package}` must be installed (extra `{extra}`) {purpose}, but is not.")
+
+
 def told_by_system(error: OSError) -> str | None:
     """A sentence of what the system said of a file, or of a disk that is full; None: of neither.
 

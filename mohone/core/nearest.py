@@ -7,11 +7,12 @@ import logging
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from mohone.core.errors import ConfigError, require_choice
+from mohone.core.errors import not_installed, require_choice
 
 METRICS = ("cosine", "euclidean")
 MOST_EXACT = 200_000  # Rows up to which all pairs are compared: 200,000 at dim 100 are 8e12 flop, minutes.
@@ -19,7 +20,7 @@ _BLOCK_ELEMENTS = 1 << 22
 _RECALL_ROWS = 256  # Rows whose exact neighbours are computed to state the recall.
 _PROBED = 32  # Lists searched for a row, of however many.
 _REFINED = 4  # So many times k rows are compared exactly, the nearest by their codes.
-_MANY = 64  # Numbers a row beyond which two share a digit of its code.
+_MANY = 64  # Numbers a row from which on two share a digit of its code.
 _ROWS = 1 << 16  # Searched for at a time.
 _TRAIN_ROWS = 40  # Rows a list that the lists' centres are learned from.
 _CODE_ROWS = 4096  # Rows a value of the codes, 16 of each, that these are learned from.
@@ -137,9 +138,7 @@ def check_nearest(n: int, most_exact: int = MOST_EXACT) -> None:
         ConfigError: beyond `most_exact` rows where faiss is not installed.
     """
     if n > most_exact and importlib.util.find_spec("faiss") is None:
-        raise ConfigError(
-            f"`faiss-cpu` must be installed (extra `large`) for the neighbours of {n:,} entities, but is not."
-        )
+        raise not_installed("faiss-cpu", "large", f"for the neighbours of {n:,} entities")
 
 
 def _search_lists(table: Tensor, k: int) -> Iterator[Tensor]:
@@ -152,23 +151,26 @@ def _search_lists(table: Tensor, k: int) -> Iterator[Tensor]:
     n_lists = max(1, int(4 * n**0.5))
     lists = faiss.IndexFlatL2(dim)
     # A digit of 4 bits for each number, or each two.
-    n_digits = dim // 2 if dim > _MANY and dim % 2 == 0 else dim
+    n_digits = dim // 2 if dim >= _MANY and dim % 2 == 0 else dim
     codes = faiss.IndexIVFPQFastScan(lists, dim, n_lists, n_digits, 4)
+    codes.by_residual = False  # One table of distances for all lists that are searched for a row.
     for clustering in (codes.cp, codes.pq.cp):
         clustering.seed, clustering.niter, clustering.max_points_per_centroid = 0, 5, _TRAIN_ROWS
     codes.pq.cp.max_points_per_centroid = _CODE_ROWS
     codes.nprobe = min(n_lists, _PROBED)
-    index = faiss.IndexRefineFlat(codes)
-    index.k_factor = _REFINED
-    index.train(array)
-    index.add(array)
+    codes.train(array)
+    codes.add(array)
     for start in range(0, n, _ROWS):
-        _, with_self = index.search(array[start : start + _ROWS], k + 1)
-        rows = torch.from_numpy(with_self)
-        # Drop the row itself, wherever ties or a full list have put it.
-        own = rows == torch.arange(start, start + len(rows))[:, None]
-        own[:, k] |= ~own.any(1)
-        yield rows[~own].view(len(rows), k)
+        own = array[start : start + _ROWS]
+        _, found = codes.search(own, min(n, _REFINED * (k + 1)))
+        distance = np.empty(found.shape, np.float32)
+        # Not IndexRefineFlat, which holds the table a second time.
+        pointers = map(faiss.swig_ptr, (distance, own, array, found))
+        faiss.fvec_L2sqr_by_idx(*pointers, dim, *found.shape)  # type: ignore[attr-defined]
+        rows, order = torch.from_numpy(found), torch.from_numpy(distance)
+        order[(rows < 0) | (rows == torch.arange(start, start + len(rows))[:, None])] = torch.inf
+        nearest = order.topk(k, 1, largest=False)
+        yield rows.gather(1, nearest.indices).masked_fill_(nearest.values.isinf(), -1)
 
 
 def _recall(table: Tensor, kept: Tensor, found: Tensor) -> float:

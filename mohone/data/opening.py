@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from mohone.core.errors import ConfigError, DataError
+from mohone.core.errors import DataError, not_installed
 
 PACKINGS = ("", ".gz", ".zst")
 BLOCK = 1 << 24  # Bytes read at once.
@@ -62,8 +62,5 @@ def need_pyarrow(path: Path) -> Any:
     try:
         import pyarrow
     except ImportError:
-        raise ConfigError(
-            f"{path.suffix} files want pyarrow, which must be installed (extra `arrow`, or "
-            "`pip install pyarrow`), but is not."
-        ) from None
+        raise not_installed("pyarrow", "arrow", f"for {path.suffix} files") from None
     return pyarrow

@@ -138,8 +138,8 @@ class AnswerFinder:
             types = group_of(self._of_type(side), triples[:, 1], self.kg.unseen_relations)
         entities = torch.arange(self.kg.n_entities, device=model.device)
         left_out = self._pairs_left_out(side, triples, known)
-        best = best_in_blocks(score, left_out, types, entities, self.wanted.top, width)
-        self._write(side, triples, rows, out, best.ids, best.values)
+        best = best_in_blocks(score, len(triples), left_out, types, entities, self.wanted.top, width)
+        self._write(side, triples, rows, out, best.ids, best.scores)
 
     def _write(
         self, side: str, triples: Tensor, rows: Tensor, out: Best, columns: Tensor, values: Tensor

@@ -7,7 +7,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-from mohone.evaluation.best_columns import BestSoFar
+from mohone.evaluation.best_so_far import BestSoFar, Sorted
 from mohone.evaluation.blocked import ByBlock
 from mohone.evaluation.filters import Group
 from mohone.evaluation.known_answers import Pairs
@@ -15,12 +15,19 @@ from mohone.kge.base import BlockScores
 
 
 def best_in_blocks(
-    score: BlockScores, left_out: Pairs, types: Group | None, entities: Tensor, top: int, width: int
-) -> BestSoFar:
-    """The best of each of n queries, equal ones in their order; minus infinity scores what is no candidate.
+    score: BlockScores,
+    n: int,
+    left_out: Pairs,
+    types: Group | None,
+    entities: Tensor,
+    top: int,
+    width: int,
+) -> Sorted:
+    """The best of each of n queries, fewer if there are fewer entities.
 
     Args:
         score: of the queries.
+        n: their number.
         left_out: queries and entities that are no candidates of theirs, on the CPU.
         types: the only candidates, on the CPU; None: all are.
         entities: all of them, on the queries' device.
@@ -30,18 +37,16 @@ def best_in_blocks(
     edges = [*range(0, len(entities), width), len(entities)]
     gone = ByBlock(left_out, edges)
     members = None if types is None else _members(types, edges)
-    best: BestSoFar | None = None
+    best = BestSoFar(n, min(top, len(entities)))
     for number, (start, stop) in enumerate(pairwise(edges)):
-        scores = score(entities[start:stop]).cpu()
+        scores = score(entities[start:stop]).cpu().float().contiguous()
         scores[gone.within(number)] = -torch.inf
         if types is not None and members is not None:
             of_type = torch.tensor([span is None for span in types.spans])[:, None].repeat(1, stop - start)
             of_type[members.within(number)] = True
             scores.masked_fill_(~of_type[types.of_query], -torch.inf)
-        best = best or BestSoFar(len(scores), top)
-        best.add(scores, torch.arange(start, stop))
-    assert best is not None  # There is an entity.
-    return best
+        best.add(scores, start)
+    return best.sorted()
 
 
 def _members(types: Group, edges: list[int]) -> ByBlock:

@@ -61,7 +61,7 @@ def block_scorer(model: KGEModel, side: str, triples: Tensor) -> BlockScores:
         side: `tail` or `head`.
         triples: `(n, 3)`; their answers play no part.
     """
-    return block_scorers([model], side, triples)[0]
+    return _scorer(model, side, triples)
 
 
 def block_scorers(models: Sequence[KGEModel], side: str, triples: Tensor) -> list[BlockScores]:
@@ -69,6 +69,8 @@ def block_scorers(models: Sequence[KGEModel], side: str, triples: Tensor) -> lis
 
     What some of them add to (`KGEModel.adds_to`) is scored once for all of them.
     """
+    if not add_to_the_same(models):
+        return [_scorer(model, side, triples) for model in models]
     bases = {id(base): base for base in (model.adds_to or model for model in models)}
     shared = {key: _Last(_scorer(base, side, triples)) for key, base in bases.items()}
     return [_scorer(model, side, triples, shared[id(model.adds_to or model)]) for model in models]

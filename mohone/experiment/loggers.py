@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from mohone.core.config import CHOICES, Plain
-from mohone.core.errors import ConfigError, require_choice
+from mohone.core.errors import not_installed, require_choice
 from mohone.evaluation.settings import TESTED, settings_in
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class TensorBoard(JobLogger):
         try:
             return TensorBoardLogger(self.folder, name=CURVES, version=stage)
         except ModuleNotFoundError:
-            raise ConfigError("tensorboard must be installed (an extra of this name), but is not.") from None
+            raise not_installed("tensorboardX", "tensorboard", "for logger=tensorboard") from None
 
 
 class WeightsAndBiases(JobLogger):
@@ -180,7 +180,7 @@ def _wandb() -> Any:
     try:
         import wandb
     except ImportError:
-        raise ConfigError("wandb must be installed (an extra of this name), but is not.") from None
+        raise not_installed("wandb", "wandb", "for logger=wandb") from None
     return wandb
 
 

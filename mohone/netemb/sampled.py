@@ -75,16 +75,12 @@ class SampledObjective(pl.LightningModule):
         """
         nodes, negatives = F.embedding(batch.nodes, self.vectors), F.embedding(batch.negatives, self.vectors)
         logits = nodes @ negatives.T - batch.odds
-        rest = logits.logsumexp(1)
-        drawn = batch.draws >= 0
-        share = drawn / drawn.sum(1, keepdim=True).clamp(min=1)
-        lead = _dots(self.vectors, nodes, batch.draws) - rest[:, None]
-        loss = float((share * F.softplus(-lead)).sum() / len(nodes))
-        pulls = -share * torch.sigmoid(-lead)
-        chances = (logits - rest[:, None]).exp_() * -pulls.sum(1, keepdim=True)
+        rest = logits.logsumexp(1, keepdim=True)
+        chances = logits.sub_(rest).exp_()
         own = chances @ negatives
-        _add_rows(self.vectors, batch.draws, pulls, own)
-        return loss, own, pulls, chances.T @ nodes
+        pulls, losses = torch.zeros(batch.draws.shape), torch.zeros(len(nodes))
+        shares = _pull(self.vectors, nodes, batch.draws, rest, pulls, losses, own)
+        return float(losses.double().sum()) / len(nodes), own, pulls, chances.T @ (nodes * shares[:, None])
 
     def on_train_epoch_end(self) -> None:
         """Log the epoch's mean loss; stop if it is not finite."""
@@ -104,18 +100,26 @@ def _by_numpy(n: int, width: int) -> Tensor:
     return torch.from_numpy(np.zeros((n, width), np.float32))
 
 
-def _dots(table: Tensor, nodes: Tensor, draws: Tensor) -> Tensor:
-    """The products of each node's vector with its draws': `(batch, n_draws)`, 0 where there is none."""
-    out = torch.zeros(draws.shape)
-    arrays = (table.detach().numpy(), nodes.numpy(), draws.numpy(), out.numpy())
-    in_chunks(lambda start, stop: _dots_loop(*arrays, start, stop), len(nodes))
-    return out
+def _pull(
+    table: Tensor, nodes: Tensor, draws: Tensor, rest: Tensor, pulls: Tensor, losses: Tensor, own: Tensor
+) -> Tensor:
+    """The draws' part of the loss and of the gradients, each draw's vector being read once.
 
+    Args:
+        table: all vectors.
+        nodes: `(batch, dim)`.
+        draws: `(batch, n_draws)`.
+        rest: `(batch, 1)` the logarithm of the negatives' sum.
+        pulls, losses: set, see `SampledObjective.gradients`; losses by node.
+        own: `(batch, dim)` the mean of the negatives' vectors; set to the gradient.
 
-def _add_rows(table: Tensor, draws: Tensor, factors: Tensor, out: Tensor) -> None:
-    """Add to each row of `out` the draws' vectors times their factors."""
-    arrays = (table.detach().numpy(), draws.numpy(), factors.numpy(), out.numpy())
-    in_chunks(lambda start, stop: _add_rows_loop(*arrays, start, stop), len(out))
+    Returns:
+        how much the negatives' part of the gradients counts, by node: `(batch,)`.
+    """
+    shares = torch.zeros(len(nodes))
+    arrays = [each.detach().numpy() for each in (table, nodes, draws, rest, pulls, losses, own, shares)]
+    in_chunks(lambda start, stop: _pull_loop(*arrays, start, stop), len(nodes))
+    return shares
 
 
 def adagrad_step(
@@ -155,25 +159,49 @@ def adagrad_step(
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def _dots_loop(table: Array, nodes: Array, draws: Array, out: Array, start: int, stop: int) -> None:
-    for i in range(start, stop):
-        for j in range(draws.shape[1]):
-            if draws[i, j] >= 0:
-                row = table[draws[i, j]]
-                total = np.float32(0.0)
-                for k in range(len(row)):
-                    total += nodes[i, k] * row[k]
-                out[i, j] = total
+def _dot(a: Array, b: Array) -> Any:
+    total = np.float32(0.0)
+    for k in range(len(a)):
+        total += a[k] * b[k]
+    return total
 
 
-@njit(cache=True, nogil=True)
-def _add_rows_loop(table: Array, draws: Array, factors: Array, out: Array, start: int, stop: int) -> None:
+@njit(cache=True, nogil=True, error_model="numpy")
+def _pull_loop(
+    table: Array,
+    nodes: Array,
+    draws: Array,
+    rest: Array,
+    pulls: Array,
+    losses: Array,
+    own: Array,
+    shares: Array,
+    start: int,
+    stop: int,
+) -> None:
+    gradient = np.empty(nodes.shape[1], np.float32)
     for i in range(start, stop):
+        n_there = 0
+        for draw in draws[i]:
+            n_there += draw >= 0
+        loss, share = np.float32(0.0), np.float32(0.0)
+        gradient[:] = 0.0
         for j in range(draws.shape[1]):
-            if draws[i, j] >= 0:
-                row = table[draws[i, j]]
-                for k in range(len(row)):
-                    out[i, k] += factors[i, j] * row[k]
+            if draws[i, j] < 0:
+                continue
+            row = table[draws[i, j]]
+            lead = _dot(nodes[i], row) - rest[i, 0]
+            # log(1 + e^-lead) and its derivative, of whatever sign.
+            small = math.exp(-abs(lead))
+            loss += max(-lead, np.float32(0.0)) + math.log1p(small)
+            pull = np.float32((small if lead > 0 else np.float32(1.0)) / (np.float32(1.0) + small) / n_there)
+            share += pull
+            pulls[i, j] = -pull
+            for k in range(len(row)):
+                gradient[k] -= pull * row[k]
+        losses[i], shares[i] = loss / max(1, n_there), share
+        for k in range(len(gradient)):
+            own[i, k] = own[i, k] * share + gradient[k]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from mohone.core.errors import ConfigError
+from mohone.core.errors import not_installed
 from mohone.core.files import replacing
 
 
@@ -27,7 +27,7 @@ def new_figure(
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise ConfigError("matplotlib must be installed to draw (the extra `plots`), but is not.") from None
+        raise not_installed("matplotlib", "plots", "to draw") from None
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, figure.subplots(1, n_panels, sharex=same_x, sharey=same_y)
 

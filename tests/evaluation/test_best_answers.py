@@ -9,7 +9,8 @@ from mohone.data import KnowledgeGraph
 from mohone.data.knowledge_graph import splits_of
 from mohone.data.queries import ASKED
 from mohone.evaluation.best_answers import AnswerFinder, Wanted, best_answers
-from mohone.evaluation.best_columns import BestSoFar, best_columns
+from mohone.evaluation.best_columns import best_columns
+from mohone.evaluation.best_so_far import BestSoFar
 from mohone.kge import ComplEx, KGEModel, TransE, TransR
 from tests.helpers.graphs import kg_of
 
@@ -103,11 +104,12 @@ def test_ties_are_in_the_order_of_names_whatever_topk_takes() -> None:
         loops = [sorted(range(30), key=lambda i: (-row[i], i))[:k] for row in scores.tolist()]
         assert best_columns(scores, k).tolist() == loops
         for width in (1, 7, 30):
-            so_far = BestSoFar(40, k)
+            so_far = BestSoFar(40, min(k, 30))
             for columns in torch.arange(30).split(width):
-                so_far.add(scores[:, columns], columns)
-            assert so_far.ids.tolist() == loops
-            assert torch.equal(so_far.values, scores.gather(1, so_far.ids))
+                so_far.add(scores[:, columns].contiguous(), int(columns[0]))
+            best = so_far.sorted()
+            assert best.ids.tolist() == loops
+            assert torch.equal(best.scores, scores.gather(1, best.ids))
 
 
 def test_the_split_of_a_triple_is_the_first_that_has_it() -> None:

@@ -144,7 +144,9 @@ def test_what_is_not_installed_is_said(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setitem(__import__("sys").modules, "wandb", None)
     groups = ("kge_model", "netemb", "infusion", "dataset", "recipe")
     config: dict[str, Any] = {"choices": dict.fromkeys(groups, "any"), "seed": 0}
-    with pytest.raises(ConfigError, match=r"wandb must be installed \(an extra of this name\), but is not\."):
+    with pytest.raises(
+        ConfigError, match=r"`wandb` must be installed \(extra `wandb`\) for logger=wandb, but"
+    ):
         WeightsAndBiases("mohone").open(tmp_path, config, None)
     with pytest.raises(
         ConfigError, match=r"`logger.mode` must be one of online, offline, disabled, but is 'loud'\."
