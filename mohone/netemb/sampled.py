@@ -16,6 +16,7 @@ from mohone.core.parallel import Array, in_chunks
 from mohone.netemb.history import LossHistory
 from mohone.netemb.pairs import PairBatch
 
+_LARGE = 1e300
 _SMALLEST = 1e-10  # Added to Adagrad's roots.
 
 
@@ -179,29 +180,33 @@ def _pull_loop(
     start: int,
     stop: int,
 ) -> None:
-    gradient = np.empty(nodes.shape[1], np.float32)
+    lead, gradient = np.empty(draws.shape[1], np.float32), np.empty(nodes.shape[1], np.float32)
     for i in range(start, stop):
-        n_there = 0
-        for draw in draws[i]:
-            n_there += draw >= 0
-        loss, share = np.float32(0.0), np.float32(0.0)
+        n_there, loss, product = 0, 0.0, 1.0
+        for j in range(len(lead)):  # Of all draws first: memory then looks for several vectors at once.
+            if draws[i, j] >= 0:
+                n_there += 1
+                lead[j] = _dot(nodes[i], table[draws[i, j]]) - rest[i, 0]
         gradient[:] = 0.0
-        for j in range(draws.shape[1]):
+        for j in range(len(lead)):
             if draws[i, j] < 0:
                 continue
-            row = table[draws[i, j]]
-            lead = _dot(nodes[i], row) - rest[i, 0]
-            # log(1 + e^-lead) and its derivative, of whatever sign.
-            small = math.exp(-abs(lead))
-            loss += max(-lead, np.float32(0.0)) + math.log1p(small)
-            pull = np.float32((small if lead > 0 else np.float32(1.0)) / (np.float32(1.0) + small) / n_there)
-            share += pull
+            # log(1 + e^-lead) and its derivative, of whatever sign; of logarithms, that of the product.
+            small = np.exp(-abs(lead[j]))
+            loss += max(-lead[j], np.float32(0.0))
+            product *= np.float32(1.0) + small
+            if product > _LARGE:
+                loss, product = loss + math.log(product), 1.0
+            chance = (small if lead[j] > 0 else np.float32(1.0)) / (np.float32(1.0) + small)
+            pull = np.float32(chance / n_there)
+            shares[i] += pull
             pulls[i, j] = -pull
+            row = table[draws[i, j]]
             for k in range(len(row)):
                 gradient[k] -= pull * row[k]
-        losses[i], shares[i] = loss / max(1, n_there), share
+        losses[i] = (loss + math.log(product)) / max(1, n_there)
         for k in range(len(gradient)):
-            own[i, k] = own[i, k] * share + gradient[k]
+            own[i, k] = own[i, k] * shares[i] + gradient[k]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
