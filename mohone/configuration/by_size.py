@@ -92,9 +92,19 @@ def _sixth(max_epochs: Rule) -> Rule:
     return lambda size: max_epochs(size) // 6
 
 
+def _batch_size_of_products(size: Size) -> int:
+    """Where entities have few triples, not the smallest."""
+    return max(256 if _is_thin(size) else 128, _batch_size(size))
+
+
 def _penalty(size: Size) -> float:
-    """Of N3 and DURA: more entities want shorter vectors, 0.007 for a hundred, 0.045 for 15,000."""
+    """Of DURA, mostly of N3: more entities want shorter vectors, 0.007 for a hundred, 0.045 for 15,000."""
     return _two_digits(min(0.007 + size.n_entities / 400_000, 0.1))
+
+
+def _penalty_of_products(size: Size) -> float:
+    """Of N3: where entities have few triples, as much as where there are many entities."""
+    return 0.1 if _is_thin(size) else _penalty(size)
 
 
 def _adagrad_lr(size: Size) -> float:
@@ -106,8 +116,10 @@ def _adam_lr(size: Size) -> float:
 
 
 def _dropout_of_products(size: Size) -> float:
-    """Few entities with many triples each are learned by heart without it; it costs others a little."""
-    return 0.25 if _is_dense(size) else 0.0
+    """Few entities with many triples each are learned by heart without it, and so are many with few each."""
+    if _is_dense(size):
+        return 0.25
+    return 0.1 if _is_thin(size) else 0.0
 
 
 def _dropout_of_distances(size: Size) -> float:
@@ -117,6 +129,10 @@ def _dropout_of_distances(size: Size) -> float:
 
 def _is_sparse(size: Size) -> bool:
     return size.density < 5
+
+
+def _is_thin(size: Size) -> bool:
+    return size.density < 10
 
 
 def _is_dense(size: Size) -> bool:
@@ -133,7 +149,13 @@ _LR, _N3, _DURA, _DROPOUT = (
     f"training.{key}" for key in ("optimizer.lr", "objective.n3", "objective.dura", "objective.dropout")
 )
 RULES: dict[str, dict[str, Rule]] = {
-    "bilinear": {**_COMMON, _LR: _adagrad_lr, _N3: _penalty, _DROPOUT: _dropout_of_products},
+    "bilinear": {
+        **_COMMON,
+        "training.fit.batch_size": _batch_size_of_products,
+        _LR: _adagrad_lr,
+        _N3: _penalty_of_products,
+        _DROPOUT: _dropout_of_products,
+    },
     "rescal": {**_COMMON, _LR: lambda _: 0.1, _DURA: _penalty},
     "translational": {
         **_COMMON,

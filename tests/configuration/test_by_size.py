@@ -45,7 +45,7 @@ def test_every_model_on_own_data_has_settings_for_every_size(recipe: str, model:
 
 
 def test_larger_data_have_fewer_epochs_larger_steps_and_a_part_of_the_candidates() -> None:
-    config = compose_plain([OWN, "kge_model=complex"])
+    config = compose_plain([OWN, "kge_model=rescal"])
     chosen = [settle(config, size)[1] for size in SIZES]
     epochs = [each["training.fit.max_epochs"] for each in chosen]
     assert epochs == sorted(epochs, reverse=True)
@@ -53,6 +53,23 @@ def test_larger_data_have_fewer_epochs_larger_steps_and_a_part_of_the_candidates
     batches = [each["training.fit.batch_size"] for each in chosen]
     assert batches == sorted(batches)
     assert [each["training.objective.n_candidates"] for each in chosen] == [None, None, None, 4096]
+
+
+@pytest.mark.parametrize(
+    ("size", "n3", "dropout", "batch_size"),
+    [
+        (Size(3_363, 237, 17_421), 0.1, 0.1, 256),  # A quarter of FB15k-237.
+        (Size(2_034, 42, 32_888), 0.012, 0.0, 256),  # CoDEx-S.
+        (Size(104, 25, 8_544), 0.0073, 0.25, 128),  # Kinships.
+    ],
+)
+def test_products_are_held_back_where_entities_have_few_triples_or_many(
+    size: Size, n3: float, dropout: float, batch_size: int
+) -> None:
+    _, chosen = settle(compose_plain([OWN, "kge_model=complex"]), size)
+    assert chosen["training.objective.n3"] == n3
+    assert chosen["training.objective.dropout"] == dropout
+    assert chosen["training.fit.batch_size"] == batch_size
 
 
 @pytest.mark.parametrize("dataset", ["umls", "kinships", "fb15k237", "wn18rr"])
