@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 Array = np.ndarray[Any, Any]
+_here = threading.local()
 
 
 def in_chunks(
@@ -33,16 +37,31 @@ def in_chunks(
     """
     n_chunks = n // least
     if n_chunks > 1:
-        n_chunks = min(threads or _threads_of_torch(), n_chunks)
+        # A loop within a loop has no threads of its own: all may be waiting for theirs.
+        n_chunks = 1 if getattr(_here, "works", False) else min(threads or _threads_of_torch(), n_chunks)
     if n_chunks <= 1:
         loop(0, n)
         return
     bounds = [n * i // n_chunks for i in range(n_chunks + 1)]
-    with ThreadPoolExecutor(n_chunks - 1) as pool:
-        others = [pool.submit(loop, *pair) for pair in pairwise(bounds[1:])]
+    pool = _pool_of(os.getpid())
+    others = [pool.submit(_work, loop, *pair) for pair in pairwise(bounds[1:])]
+    try:
         loop(*bounds[:2])  # This thread would only wait.
-        for done in others:
-            done.result()
+    finally:
+        wait(others)
+    for done in others:
+        done.result()
+
+
+@lru_cache(maxsize=1)
+def _pool_of(process: int) -> ThreadPoolExecutor:  # noqa: ARG001
+    """The threads of a process, which stay: to start them takes longer than many a loop. A fork has none."""
+    return ThreadPoolExecutor(thread_name_prefix="loops")
+
+
+def _work(loop: Callable[[int, int], object], start: int, stop: int) -> None:
+    _here.works = True
+    loop(start, stop)
 
 
 def _threads_of_torch() -> int:
