@@ -94,16 +94,16 @@ def _sixth(max_epochs: Rule) -> Rule:
 
 def _batch_size_of_products(size: Size) -> int:
     """Where entities have few triples, not the smallest."""
-    return max(256 if _is_thin(size) else 128, _batch_size(size))
+    return max(256, _batch_size(size)) if _is_thin(size) else _batch_size(size)
 
 
 def _penalty(size: Size) -> float:
-    """Of DURA, mostly of N3: more entities want shorter vectors, 0.007 for a hundred, 0.045 for 15,000."""
+    """More entities want shorter vectors: 0.007 for a hundred, 0.045 for 15,000."""
     return _two_digits(min(0.007 + size.n_entities / 400_000, 0.1))
 
 
 def _penalty_of_products(size: Size) -> float:
-    """Of N3: where entities have few triples, as much as where there are many entities."""
+    """Where entities have few triples, as much as where there are many entities."""
     return 0.1 if _is_thin(size) else _penalty(size)
 
 

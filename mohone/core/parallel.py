@@ -44,7 +44,7 @@ def in_chunks(
         return
     bounds = [n * i // n_chunks for i in range(n_chunks + 1)]
     pool = _pool_of(os.getpid())
-    others = [pool.submit(_work, loop, *pair) for pair in pairwise(bounds[1:])]
+    others = [pool.submit(loop, *pair) for pair in pairwise(bounds[1:])]
     try:
         loop(*bounds[:2])  # This thread would only wait.
     finally:
@@ -56,12 +56,11 @@ def in_chunks(
 @lru_cache(maxsize=1)
 def _pool_of(process: int) -> ThreadPoolExecutor:  # noqa: ARG001
     """The threads of a process, which stay: to start them takes longer than many a loop. A fork has none."""
-    return ThreadPoolExecutor(thread_name_prefix="loops")
+    return ThreadPoolExecutor(os.cpu_count(), "loops", _begin_to_work)  # Else 32 at most, of whatever many.
 
 
-def _work(loop: Callable[[int, int], object], start: int, stop: int) -> None:
+def _begin_to_work() -> None:
     _here.works = True
-    loop(start, stop)
 
 
 def _threads_of_torch() -> int:

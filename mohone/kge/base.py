@@ -109,9 +109,9 @@ class KGEModel(nn.Module, ABC):
         """The model of whose scores of the same queries `block_scores_upon` makes this one's; None: none."""
         return None
 
-    def block_scores_upon(self, query: Query, scores: BlockScores) -> BlockScores:
-        """`block_scores` made of those of the model that it `adds_to`, which it leaves as they are."""
-        raise NotImplementedError
+    def block_scores_upon(self, query: Query, scores: BlockScores) -> BlockScores:  # noqa: ARG002
+        """`block_scores`, made of those of the model that it `adds_to`, which it leaves as they are."""
+        return self.block_scores(query)
 
     @abstractmethod
     def score_pairs(self, query: Query, candidates: Tensor) -> Tensor:

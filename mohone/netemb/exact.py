@@ -16,9 +16,8 @@ from mohone.graph.network import Network
 from mohone.netemb.history import LossHistory
 from mohone.netemb.rows import NeighborRows
 
-_LEAST = (
-    12  # Nodes of a step. On some processors MKL rounds products of 5 to 11 rows by the number of threads.
-)
+# Nodes of a step: on some processors MKL rounds products of 5 to 11 rows by the number of threads.
+_LEAST = 12
 
 
 class NodeBatches(IterableDataset[Tensor]):
@@ -29,12 +28,13 @@ class NodeBatches(IterableDataset[Tensor]):
 
     def __init__(self, network: Network, batch_size: int, generator: torch.Generator) -> None:
         self.nodes = network.connected
-        n, self.generator = len(self.nodes), generator
-        left = n % batch_size
-        joined = batch_size < n and 0 < left < min(_LEAST, batch_size)
-        self._sizes = [batch_size] * (n // batch_size) + [left] * (left > 0)
-        if joined:
-            self._sizes[-2:] = [batch_size + left]
+        self.generator = generator
+        n_whole, left = divmod(len(self.nodes), batch_size)
+        self._sizes = [batch_size] * n_whole
+        if left < _LEAST and n_whole:
+            self._sizes[-1] += left
+        elif left:
+            self._sizes.append(left)
 
     def __len__(self) -> int:
         return len(self._sizes)

@@ -16,7 +16,7 @@ from mohone.core.parallel import Array, in_chunks
 from mohone.netemb.history import LossHistory
 from mohone.netemb.pairs import PairBatch
 
-_LARGE = 1e300
+_LARGE = 1e300  # A product of which the logarithm is taken, before it may be infinite.
 _SMALLEST = 1e-10  # Added to Adagrad's roots.
 
 
