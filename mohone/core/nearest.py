@@ -17,6 +17,7 @@ from mohone.core.errors import not_installed, require_choice
 METRICS = ("cosine", "euclidean")
 MOST_EXACT = 200_000  # Rows up to which all pairs are compared: 200,000 at dim 100 are 8e12 flop, minutes.
 _BLOCK_ELEMENTS = 1 << 22
+_LEAST_ROWS = 16  # Compared at once with all: the table is read once for them.
 _RECALL_ROWS = 256  # Rows whose exact neighbours are computed to state the recall.
 _PROBED = 32  # Lists searched for a row, of however many.
 _REFINED = 4  # So many times k rows are compared exactly, the nearest by their codes.
@@ -122,7 +123,7 @@ def nearest_to(
 def _search(table: Tensor, queries: Tensor, k: int) -> Iterator[Tensor]:
     """The k nearest of these rows among all, block by block."""
     squares = table.square().sum(1)
-    step = max(1, _BLOCK_ELEMENTS // len(table))
+    step = max(_LEAST_ROWS, _BLOCK_ELEMENTS // len(table))
     for start in range(0, len(queries), step):
         own = queries[start : start + step]
         # Euclidean order is that of |b|^2 - 2 a.b; cosine order is the same on the unit sphere.

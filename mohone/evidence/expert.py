@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -125,12 +126,31 @@ class SparseExpert(Expert):
 
     def block_adder(self, known: Tensor, relation: Tensor, weights: Tensor) -> BlockAdder:
         """Of those it finds, once."""
-        found = summed(self.found(*arrays_of(known, relation)), weights.numpy())
-        return lambda scores, candidates: add_block(found, candidates.numpy(), scores.numpy())
+        found, place = self._found_once(known, relation)
+        of_each = weights.new_empty(len(found.starts) - 1, weights.shape[1])
+        of_each[torch.from_numpy(place)] = weights  # Equal queries have equal weights.
+        sums = summed(found, of_each.numpy())
+        return lambda scores, candidates: add_block(sums, place, candidates.numpy(), scores.numpy())
 
     def at(self, known: Tensor, relation: Tensor, candidates: Tensor) -> Tensor:
         """The values of candidates."""
+        found, place = self._found_once(known, relation)
+        wanted = arrays_of(candidates)[0]
+        return torch.from_numpy(look_up(found, place, wanted, self.facts.n_entities))
+
+    def attach(self, facts: Facts) -> None:
+        """Give the facts to look up in."""
+        super().attach(facts)
+        self._latest: tuple[list[Array], Found] | None = None
+
+    def _found_once(self, known: Tensor, relation: Tensor) -> tuple[Found, Array]:
+        """What is found for each of the distinct queries, and which of them each of the batch is.
+
+        What was found last is kept: a mix lists the best candidates of some queries, and is then asked for
+        the values of these.
+        """
         *queries, place = distinct_queries(known, relation)
-        found = self.found(*arrays_of(*queries))
-        place_of, wanted = arrays_of(place, candidates)
-        return torch.from_numpy(look_up(found, place_of, wanted, self.facts.n_entities))
+        arrays = arrays_of(*queries)
+        if self._latest is None or not all(map(np.array_equal, self._latest[0], arrays)):
+            self._latest = arrays, self.found(*arrays)
+        return self._latest[1], arrays_of(place)[0]

@@ -83,17 +83,18 @@ def ascending(found: Found) -> Found:
     return Found(found.starts, (codes >> 32).astype(np.int32), values[:, None])
 
 
-def add_block(found: Found, candidates: Array, scores: Array) -> None:
-    """Add the values of candidates to their scores, in place.
+def add_block(found: Found, place: Array, candidates: Array, scores: Array) -> None:
+    """Add the values of candidates for the queries `place` to their scores, in place.
 
     Args:
         found: of one value, ascending.
+        place: `(batch,)`.
         candidates: `(k,)`, quickest where each is the one before plus 1.
         scores: `(batch, k)`.
     """
     is_range = is_run(candidates)
     in_chunks(
-        lambda start, stop: _add_block(found, candidates, is_range, start, stop, scores),
+        lambda start, stop: _add_block(found, place, candidates, is_range, start, stop, scores),
         len(scores),
         least=_LEAST,
     )
@@ -178,10 +179,12 @@ def _sum(found: Found, weights: Array, start: int, stop: int, out: Array) -> Non
 
 
 @njit(cache=True, nogil=True)
-def _add_block(found: Found, candidates: Array, is_range: bool, start: int, stop: int, scores: Array) -> None:
+def _add_block(
+    found: Found, place: Array, candidates: Array, is_range: bool, start: int, stop: int, scores: Array
+) -> None:
     for i in range(start, stop):
-        first = found.starts[i]
-        own = found.entities[first : found.starts[i + 1]]
+        first = found.starts[place[i]]
+        own = found.entities[first : found.starts[place[i] + 1]]
         if is_range:
             for at in range(np.searchsorted(own, candidates[0]), len(own)):
                 j = own[at] - candidates[0]

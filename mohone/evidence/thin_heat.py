@@ -93,7 +93,7 @@ def add_spread(spread: Spread, candidates: Array, scores: Array) -> None:
     in_chunks(
         lambda start, stop: _add_general(spread.general, own, start, stop, scores), len(scores), least=8
     )
-    add_block(spread.found, candidates, scores)
+    add_block(spread.found, np.arange(len(scores)), candidates, scores)
 
 
 @njit(cache=True, nogil=True)

@@ -163,7 +163,7 @@ def _network(runner: Runner) -> Held:
         parts["neighbourhoods"] = n * n * (_NUMBER if _NUMBER * n * n <= GB else _NUMBER / 2)
         parts["scores of a step"] = 5 * _NUMBER * learner.batch_size * n
         return Held(numbers, parts, plan.trainers.device)
-    parts["vectors"] /= 2
+    parts["vectors"] = _NUMBER * (numbers + n)
     parts["draws"] = _ID * learner.sampled_batch_size * (learner.n_draws + learner.n_negatives)
     return Held(numbers, parts, torch.device("cpu"))
 

@@ -15,7 +15,7 @@ from mohone.core.parallel import Array, in_chunks
 from mohone.core.random import advance, below, stream, uniform
 from mohone.graph.network import Network, WalkableNetwork
 
-_LANES = 16  # Walks taken in turn: while memory looks for the place of one, the others go on.
+_LANES = 128  # Walks taken in turn: while memory looks for the place of one, the others go on.
 _TRIES = 1000  # Of a rejection sampler; all but impossible to exhaust.
 
 
@@ -81,15 +81,30 @@ def walks(network: Network, nodes: Tensor, length: int, key: int, p: float = 1.0
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _neighbor(network: WalkableNetwork, node: int, state: np.uint64) -> Any:
-    """A neighbour of `node`, by weight."""
+def _length(lengths: Array, state: np.uint64) -> Any:
+    """The length of a walk, by the running sums of chances."""
+    chance, n_below = uniform(state), 0
+    for k in range(len(lengths)):  # All of them: faster than to search a few.
+        n_below += lengths[k] <= chance
+    return min(1 + n_below, len(lengths))
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _edge(network: WalkableNetwork, node: int, state: np.uint64) -> Any:
+    """The place of an edge of `node`, by weight."""
     first, last = network.starts[node], network.starts[node + 1]
     if len(network.cumulative) == 0:
-        return network.target[first + below(state, last - first)]
+        return first + below(state, last - first)
     at = first + np.searchsorted(
         network.cumulative[first:last], uniform(state) * network.cumulative[last - 1], side="right"
     )
-    return network.target[min(at, last - 1)]
+    return min(at, last - 1)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _neighbor(network: WalkableNetwork, node: int, state: np.uint64) -> Any:
+    """A neighbour of `node`, by weight."""
+    return network.target[_edge(network, node, state)]
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -169,10 +184,10 @@ def _ends(
             continue
         state = stream(key, i)
         for _ in range(_TRIES):
-            n_steps = 1 + np.searchsorted(lengths, uniform(state), side="right")
+            n_steps = _length(lengths, state)
             state = advance(state)
             before, node = np.int64(-1), np.int64(home)
-            for _ in range(min(n_steps, len(lengths))):
+            for _ in range(n_steps):
                 after, state = _next(network, before, node, p, q, state)
                 before, node = node, np.int64(after)
             if node != home:
@@ -186,31 +201,36 @@ def _first_order_ends(
 ) -> None:
     """What `_ends` finds with p = q = 1, by the same random numbers."""
     node, left, tries = np.empty(_LANES, np.int64), np.empty(_LANES, np.int64), np.empty(_LANES, np.int64)
-    state = np.empty(_LANES, np.uint64)
+    state, going, edge = np.empty(_LANES, np.uint64), np.empty(_LANES, np.int64), np.empty(_LANES, np.int64)
     for first in range(start, stop, _LANES):
-        n_walks, n_going = min(_LANES, stop - first), 0
-        for lane in range(n_walks):
+        n_going = 0
+        for lane in range(min(_LANES, stop - first)):
             home = nodes[first + lane]
-            tries[lane] = 0 if network.starts[home] == network.starts[home + 1] else _TRIES
-            n_going += tries[lane] > 0
-            state[lane], left[lane], node[lane] = stream(key, first + lane), 0, home
+            if network.starts[home] < network.starts[home + 1]:
+                state[lane], node[lane], tries[lane] = stream(key, first + lane), home, _TRIES
+                left[lane], state[lane] = _length(lengths, state[lane]), advance(state[lane])
+                going[n_going] = lane
+                n_going += 1
         while n_going > 0:
-            for lane in range(n_walks):
-                if tries[lane] == 0:
-                    continue
-                if left[lane] > 0:
-                    node[lane] = _neighbor(network, node[lane], state[lane])
-                    left[lane] -= 1
-                    if left[lane] == 0 and node[lane] != nodes[first + lane]:
+            # A step of each, in two loops in which nothing waits for what memory is asked for.
+            for i in range(n_going):
+                edge[i] = _edge(network, node[going[i]], state[going[i]])
+            for i in range(n_going):
+                lane = going[i]
+                node[lane], state[lane] = network.target[edge[i]], advance(state[lane])
+                left[lane] -= 1
+            n_before, n_going = n_going, 0
+            for lane in going[:n_before]:
+                if left[lane] == 0:
+                    if node[lane] != nodes[first + lane]:
                         out[first + lane] = node[lane]
-                        tries[lane] = 0
-                        n_going -= 1
-                else:  # At home, with a length to be drawn.
-                    n_steps = 1 + np.searchsorted(lengths, uniform(state[lane]), side="right")
-                    left[lane] = min(n_steps, len(lengths))
+                        continue
                     tries[lane] -= 1
-                    n_going -= tries[lane] == 0
-                state[lane] = advance(state[lane])
+                    if tries[lane] == 0:
+                        continue
+                    left[lane], state[lane] = _length(lengths, state[lane]), advance(state[lane])
+                going[n_going] = lane
+                n_going += 1
 
 
 @njit(cache=True, nogil=True)

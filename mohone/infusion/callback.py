@@ -7,7 +7,7 @@ from pytorch_lightning.callbacks import BaseFinetuning
 from torch import Tensor
 from torch.optim import Optimizer
 
-from mohone.infusion.retrofit import Pull, retrofit
+from mohone.infusion.retrofit import Pull, retrofit_and_tell
 from mohone.kge import KGEModel
 from mohone.training.module import KGEModule
 
@@ -22,11 +22,15 @@ class RetrofitCallback(BaseFinetuning):
         neighbors: `(n_entities, k)`, see `nearest_neighbors`.
         pull: how strongly they pull.
         thaw_epoch: the epoch from which entities are trained again; None: never.
+
+    Attributes:
+        objective: of all entity tables together, before retrofitting and after each iteration; empty before.
     """
 
     def __init__(self, neighbors: Tensor, pull: Pull, thaw_epoch: int | None = None) -> None:
         super().__init__()
         self.neighbors, self.pull, self.thaw_epoch = neighbors, pull, thaw_epoch
+        self.objective: list[float] = []
 
     def freeze_before_training(self, pl_module: pl.LightningModule) -> None:
         """Called by Lightning before the optimiser exists."""
@@ -35,9 +39,13 @@ class RetrofitCallback(BaseFinetuning):
 
     def retrofit_and_freeze(self, model: KGEModel) -> None:
         """Move the entity tables of a model, and let nothing else move them."""
+        curves = []
         for table in model.entity_parameters().values():
-            table.data.copy_(retrofit(table.data, self.neighbors, self.pull))
+            moved = retrofit_and_tell(table.data, self.neighbors, self.pull)
+            table.data.copy_(moved.vectors)
             table.requires_grad_(False)
+            curves.append(moved.objective)
+        self.objective = [sum(step) for step in zip(*curves, strict=True)]
 
     def finetune_function(
         self,

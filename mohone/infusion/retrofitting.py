@@ -13,7 +13,7 @@ from mohone.data import KnowledgeGraph
 from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.infusion.base import Infusion, NetworkSpace, Notes, Retrain
 from mohone.infusion.grid import Selection, select
-from mohone.infusion.retrofit import Pull, objective_curve
+from mohone.infusion.retrofit import Pull
 from mohone.kge import KGEModel
 from mohone.kge.query_side import SIDES
 
@@ -117,13 +117,14 @@ class Retrofit(Retraining):
             Pull(selection.beta, self.alpha, self.iterations),
             self.thaw_epoch,
         )
-        notes: Notes = {"objective": _objective(model, callback) if selection.beta else []}
+        notes: Notes = {}
         valid_mrr = selection.valid_mrr_retrofitted
         if selection.beta == 0 or self.retrain_epochs == 0:
             callback.retrofit_and_freeze(model)
         else:
             notes["retraining"] = self.retrained(model, callback, retrain)
             valid_mrr = notes["retraining"]["valid_mrr"]
+        notes["objective"] = callback.objective if selection.beta else []
         notes |= {"selection": {**selection.to_dict(), "valid_mrr_infused": valid_mrr}}
         return model, {**notes, "valid_mrr": valid_mrr, "neighbor_recall": nearest.recall}
 
@@ -184,12 +185,3 @@ class RetrainOnly(Retraining):
 def _tried(name: str, value: Any) -> tuple[Any, ...]:
     """The values to try: those of a list, or the one."""
     return require_some(f"infusion.{name}", value)
-
-
-def _objective(model: KGEModel, callback: RetrofitCallback) -> list[float]:
-    """Of all entity tables together, before retrofitting and after each iteration."""
-    curves = [
-        objective_curve(table.data, callback.neighbors, callback.pull)
-        for table in model.entity_parameters().values()
-    ]
-    return [sum(step) for step in zip(*curves, strict=True)]

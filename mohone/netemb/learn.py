@@ -43,7 +43,7 @@ class Learner:
             n hundredths of them do.
         lr: the first learning rate of the exact objective (Adam).
         batch_size: nodes of a step of the exact objective.
-        sampled_lr: the first learning rate of the sampled objective (Adagrad).
+        sampled_lr: the first learning rate of the sampled objective (row-wise Adagrad).
         sampled_batch_size: nodes of a step of the sampled objective.
         n_draws: of each node and pass, by the sampled objective.
         n_negatives: of each step of the sampled objective.
@@ -55,7 +55,7 @@ class Learner:
     min_steps: int = 1000
     lr: float = 0.01
     batch_size: int = 256
-    sampled_lr: float = 0.1
+    sampled_lr: float = 0.2
     sampled_batch_size: int = 1024
     n_draws: int = 16
     n_negatives: int = 512

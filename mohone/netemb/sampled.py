@@ -17,6 +17,7 @@ from mohone.netemb.history import LossHistory
 from mohone.netemb.pairs import PairBatch
 
 _LARGE = 1e300  # A product of which the logarithm is taken, before it may be infinite.
+_HALF = 32  # Bits: of a row's number, and of an entry's place in its batch.
 _SMALLEST = 1e-10  # Added to Adagrad's roots.
 
 
@@ -29,7 +30,9 @@ class SampledObjective(pl.LightningModule):
         -log [e^(F(u).F(v)) / (e^(F(u).F(v)) + sum_n e^(F(u).F(n)) / odds_n)]
 
     Negatives are shared by the batch, and their sum by the draws of a node; only touched rows are read and
-    written, once a step, by Adagrad, whose learning rate falls linearly to 0. On the CPU alone.
+    written, once a step, by row-wise Adagrad, whose learning rate falls linearly to 0. It divides a row's
+    gradient by the root of the sum of its mean squares so far, one number a row, which reads half as much
+    as Adagrad of each number and learns no less (docs/networks.md). On the CPU alone.
 
     Args:
         n_nodes: rows of F.
@@ -49,7 +52,7 @@ class SampledObjective(pl.LightningModule):
         first = _by_numpy(n_nodes, dim).normal_().mul_(1 / dim**0.5)
         self.vectors = nn.Parameter(first, requires_grad=False)
         self.history = LossHistory(lr, "netemb.sampled_lr")
-        self.squares = _by_numpy(n_nodes, dim)
+        self.squares = torch.zeros(n_nodes)
         self._step = 0
         self._threads = 1
 
@@ -133,25 +136,26 @@ def adagrad_step(
     lr: float,
     threads: int = 1,
 ) -> None:
-    """A step of Adagrad on the touched rows, each with all its gradients together, in the batch's order.
+    """A step of row-wise Adagrad on the touched rows, each with all its gradients together, in their order.
 
     Args:
-        table, squares: `(n_nodes, dim)`, the vectors and the sums of their squared gradients; changed.
+        table: `(n_nodes, dim)`, the vectors; changed.
+        squares: `(n_nodes,)`, the sums of the mean squares of their gradients; changed.
         batch: of nodes, draws and negatives.
         own, pulls, negative: as `SampledObjective.gradients` returns them.
         lr: the learning rate.
         threads: that share the rows.
     """
     n_draws = batch.draws.shape[1]
-    rows = torch.cat([batch.nodes, batch.negatives, batch.draws.flatten()])
-    order = rows.argsort(stable=True)
-    order = order[rows[order] >= 0]
-    sorted_rows = rows[order]
-    first = torch.cat([sorted_rows.new_ones(1, dtype=torch.bool), sorted_rows[1:] != sorted_rows[:-1]])
-    starts = torch.cat([first.nonzero().flatten(), torch.tensor([len(order)])])
+    rows = torch.cat([batch.nodes, batch.negatives, batch.draws.flatten()]).numpy()
+    keys = (rows << _HALF) | np.arange(len(rows))  # Sorted by row, then place: with both in one number, fast.
+    keys.sort()
+    keys = keys[np.searchsorted(keys, 0) :]  # No draw, no row.
+    order, starts = keys & ((1 << _HALF) - 1), np.flatnonzero(np.diff(keys >> _HALF, prepend=-1, append=-1))
     # Read before any row is written: a row may be a node, a draw and a negative at once.
     nodes = F.embedding(batch.nodes, table)
-    arrays = [x.numpy() for x in (table, squares, rows, order, starts, nodes, own, negative, pulls.view(-1))]
+    tensors = [x.numpy() for x in (nodes, own, negative, pulls.view(-1))]
+    arrays = [table.numpy(), squares.numpy(), rows, order, starts, *tensors]
 
     def loop(start: int, stop: int) -> None:
         _adagrad_loop(*arrays, n_draws, np.float32(lr), start, stop)
@@ -241,6 +245,7 @@ def _adagrad_loop(
                 for k in range(dim):
                     gradient[k] += pulls[draw] * nodes[draw // n_draws, k]
         row = rows[order[starts[i]]]
+        squares[row] += _dot(gradient, gradient) / np.float32(dim)
+        step = lr / (math.sqrt(squares[row]) + np.float32(_SMALLEST))
         for k in range(dim):
-            squares[row, k] += gradient[k] * gradient[k]
-            table[row, k] -= lr * gradient[k] / (math.sqrt(squares[row, k]) + np.float32(_SMALLEST))
+            table[row, k] -= step * gradient[k]

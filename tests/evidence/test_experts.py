@@ -42,6 +42,41 @@ def test_scores_get_the_values_of_candidates(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_blocks_get_the_values_of_their_candidates(kind: str) -> None:
+    kg = random_kg(0)
+    expert = fitted(kind, kg)
+    known, relation = (torch.cat([each, each[:3]]) for each in some_queries(0))
+    weights = torch.randn(len(known), len(expert.values))
+    weights[-3:] = weights[:3]
+    expected = torch.randn(len(known), N)
+    scores = expected.clone()
+    expert.add_to(expected, known, relation, weights)
+    add = expert.block_adder(known, relation, weights)
+    for block in torch.arange(N).split(7):
+        some = scores[:, block].contiguous()
+        add(some, block)
+        scores[:, block] = some
+    torch.testing.assert_close(scores, expected)
+
+
+def test_what_was_found_for_some_queries_is_not_sought_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    kg = random_kg(0)
+    expert, sought = fitted("contexts", kg), []
+    found = type(expert).found
+    monkeypatch.setattr(
+        type(expert), "found", lambda *arguments: sought.append(arguments) or found(*arguments)
+    )
+    known, relation = some_queries(0)
+    expert.block_adder(known, relation, torch.ones(len(known), 2))
+    values = every(expert, known, relation)
+    assert len(sought) == 1
+    assert torch.equal(every(expert, known[1:], relation[1:]), values[1:])
+    assert len(sought) == 2
+    expert.attach(facts_of(replace(kg, train=kg.train[::2])))
+    assert not torch.equal(every(expert, known[1:], relation[1:]), values[1:])
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_neither_batches_nor_threads_nor_the_order_of_queries_matter(kind: str) -> None:
     kg = random_kg(1)
     expert = fitted(kind, kg)

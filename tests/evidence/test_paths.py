@@ -74,13 +74,12 @@ def test_options_of_paths_are_checked(options: dict[str, int]) -> None:
 
 def test_a_body_of_too_many_steps_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     kg = random_kg(0)
-    expert = fitted("paths", kg)
     queries = some_queries(0)
-    whole = every(expert, *queries)
+    whole = every(fitted("paths", kg), *queries)
     monkeypatch.setattr("mohone.evidence.paths._LARGE", 0)
-    assert torch.equal(every(expert, *queries), whole)
+    assert torch.equal(every(fitted("paths", kg), *queries), whole)
     monkeypatch.setattr("mohone.evidence.paths.MOST_STEPS", 8)
-    fewer = every(expert, *queries)
+    fewer = every(fitted("paths", kg), *queries)
     assert ((fewer == 0) & (whole > 0)).any()
     assert fewer.any()
     assert (fewer <= whole).all()
