@@ -89,8 +89,8 @@ def network(folder: Path, out: Path) -> Work:  # noqa: ARG001
     return work
 
 
-def embed(folder: Path, out: Path) -> Work:
-    """`shnb` by draws, from the network on, by few passes over the nodes."""
+def embed(folder: Path, out: Path, *settings: str) -> Work:
+    """`shnb` by draws, from the network on, by few passes over the nodes, or as the settings say."""
     from benchmarks.embeddings import learn
     from mohone.graph.network import Network
 
@@ -99,7 +99,8 @@ def embed(folder: Path, out: Path) -> Work:
     def work() -> Record:
         made = Network.from_triples(kg.train, kg.n_entities)
         passes = (f"netemb.min_epochs={PASSES}", "netemb.min_steps=1")
-        vectors, figures = learn(made, "shnb", f"dim={DIM}", "netemb.objective=sampled", *passes)
+        usual = (f"dim={DIM}", "netemb.objective=sampled", *passes)
+        vectors, figures = learn(made, "shnb", *usual, *settings)
         np.save(out / "vectors.npy", vectors.numpy())
         return figures
 
@@ -195,12 +196,19 @@ def _counts(kg: Any) -> Record:
     return {"entities": kg.n_entities, "triples": len(kg.train), "relations": kg.n_relations}
 
 
-def measured(stage: str, folder: Path, out: Path) -> Record:
-    """Do a stage in this process: seconds by the clock and of the processor, and the most memory held."""
+def measured(stage: str, folder: Path, out: Path, *settings: str) -> Record:
+    """Do a stage in this process: seconds by the clock and of the processor, and the most memory held.
+
+    Args:
+        stage: of `STAGES`.
+        folder: the graph's.
+        out: where stages hand on what they find.
+        settings: of the embedding, `KEY=VALUE`.
+    """
     from mohone.core.progress import want_progress
 
     want_progress(False)
-    work = STAGES[stage](folder, out)
+    work = embed(folder, out, *settings) if stage == "embed" else STAGES[stage](folder, out)
     start, cpu = time.perf_counter(), time.process_time()
     figures = work()
     return {
@@ -212,14 +220,14 @@ def measured(stage: str, folder: Path, out: Path) -> Record:
     }
 
 
-def run_stage(stage: str, folder: Path, out: Path, threads: int) -> Record:
+def run_stage(stage: str, folder: Path, out: Path, threads: int, *settings: str) -> Record:
     """The same in a process of its own."""
     code = (
         "import sys, json; from pathlib import Path; from benchmarks.stages import measured; "
-        "print(json.dumps(measured(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]))))"
+        "print(json.dumps(measured(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]), *sys.argv[4:])))"
     )
     environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)}
-    command = [sys.executable, "-c", code, stage, str(folder), str(out)]
+    command = [sys.executable, "-c", code, stage, str(folder), str(out), *settings]
     ran = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
     record: Record = json.loads(ran.stdout.splitlines()[-1])
     return {"load": os.getloadavg()[0], "threads": threads, **record}
@@ -252,13 +260,14 @@ def main() -> None:
     parser.add_argument("folders", type=Path, nargs="+")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--stages", nargs="+", choices=tuple(STAGES), default=tuple(STAGES))
+    parser.add_argument("--netemb", nargs="+", default=(), metavar="KEY=VALUE", help="of the embedding")
     parser.add_argument("--threads", type=int, default=min(_THREADS, usable_cores()))
     given = parser.parse_args()
     for folder in given.folders:
         out = given.out / folder.name
         out.mkdir(parents=True, exist_ok=True)
         for stage in given.stages:
-            record = {"graph": folder.name, **run_stage(stage, folder, out, given.threads)}
+            record = {"graph": folder.name, **run_stage(stage, folder, out, given.threads, *given.netemb)}
             print(json.dumps(record), flush=True)
             write_json(out / f"{stage}.json", record)
     kept = [out / f"{stage}.json" for out in sorted(given.out.iterdir()) for stage in STAGES]

@@ -18,7 +18,7 @@ from mohone.evidence.expert import BlockAdder, Expert, arrays_of
 from mohone.evidence.facts import Facts
 from mohone.evidence.reasons import Heat as HeatReason
 from mohone.evidence.reasons import Reason
-from mohone.evidence.thin_heat import Flow, add_spread, degree_classes, heat_at, spread_of
+from mohone.evidence.thin_heat import Flow, Followed, add_spread, degree_classes, follow, heat_at, spread_of
 from mohone.graph.network import Network
 
 EPSILON = 1e-6  # A share of heat that is as good as none.
@@ -74,6 +74,7 @@ class Heat(Expert):
         network = _network(facts)
         chances = _chances(self.scales, self.first_walk)
         self._thin: Flow | None = None
+        self._latest: tuple[Array, Followed] | None = None
         if facts.n_entities > self.most_dense:
             self._thin = Flow(*network.walkable[:2], chances, self.thinnest, EPSILON)
             self._classes = degree_classes(self._thin)
@@ -150,13 +151,14 @@ class Heat(Expert):
         """Beyond `most_dense`: what degrees tell of all, and what differs from it where heat was followed."""
         if self._thin is None:
             return super().block_adder(known, relation, weights)
-        spread = spread_of(self._thin, self._classes, *arrays_of(known, weights))
+        spread = spread_of(self._thin, self._classes, *self._follow(self._thin, known), *arrays_of(weights))
         return lambda scores, candidates: add_spread(spread, candidates.numpy(), scores.numpy())
 
     def at(self, known: Tensor, relation: Tensor, candidates: Tensor) -> Tensor:  # noqa: ARG002
         """The values of candidates."""
         if self._thin is not None:
-            return torch.from_numpy(heat_at(self._thin, *arrays_of(known, candidates)))
+            followed = self._follow(self._thin, known)
+            return torch.from_numpy(heat_at(self._thin, *followed, *arrays_of(candidates)))
         out = torch.empty(*candidates.shape, len(self.scales))
         step = max(1, (1 << 20) // max(1, self.facts.n_entities))
         for asked, rows, place in self._rows(known):
@@ -164,6 +166,13 @@ class Heat(Expert):
                 places = candidates[some, None, :].expand(-1, len(self.scales), -1)
                 out[some] = rows[where].gather(2, places).transpose(1, 2).float()
         return out
+
+    def _follow(self, flow: Flow, known: Tensor) -> tuple[Followed, Array]:
+        """Heat from the distinct ones of the entities, and which of these each is; the latest is kept."""
+        each, place = np.unique(known.numpy(), return_inverse=True)
+        if self._latest is None or not np.array_equal(self._latest[0], each):
+            self._latest = each, follow(flow, each)
+        return self._latest[1], place
 
     def why(self, known: int, relation: int, candidate: int) -> list[Reason]:
         """How many times more heat there is than one expects, where it is more."""

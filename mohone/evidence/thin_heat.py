@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 from mohone.core.parallel import Array, in_chunks
-from mohone.evidence.found import Found, add_block, ascending, find, is_run, with_room
+from mohone.evidence.found import Found, add_block, ascending, find, is_run, look_up, with_room
 
 
 class Flow(NamedTuple):
@@ -30,20 +30,44 @@ class Flow(NamedTuple):
     epsilon: float
 
 
-def heat_at(flow: Flow, known: Array, candidates: Array) -> Array:
+class Followed(NamedTuple):
+    """Heat from some entities, as far as it was worth following.
+
+    Attributes:
+        found: where it came to, with the heat at each scale; nowhere from an isolated entity.
+        lost: `(n, n_scales)` float64: heat that counts as spread by degrees.
+    """
+
+    found: Found
+    lost: Array
+
+
+def follow(flow: Flow, known: Array) -> Followed:
+    """Follow the heat from entities `(n,)`.
+
+    The cost of each is at most `n_steps / thinnest` steps to a neighbour, whatever the network's size.
+    """
+    lost = np.zeros((len(known), len(flow.chances)))
+    return Followed(find(lambda start, stop: _follow(flow, known, start, stop, lost), len(known)), lost)
+
+
+def heat_at(flow: Flow, followed: Followed, place: Array, candidates: Array) -> Array:
     """`log(heat + epsilon) - log(share of degrees + epsilon)` of candidates `(batch, k)`.
 
-    The cost of a known entity is at most `n_steps / thinnest` steps to a neighbour, whatever the network's
-    size; each of the distinct ones is computed once.
+    Args:
+        flow: where heat flows.
+        followed: from the known entities.
+        place: `(batch,)` which of these is whose.
+        candidates: of each.
 
     Returns:
         `(batch, k, n_scales)` float32; 0 where the known entity is isolated.
     """
-    out = np.zeros((*candidates.shape, len(flow.chances)), np.float32)
-    order = np.argsort(known, kind="stable")
-    in_chunks(
-        lambda start, stop: _heat_at(flow, known, candidates, order, start, stop, out), len(known), least=8
-    )
+    heat = look_up(followed.found, place, candidates, len(flow.starts) - 1)
+    share = ((flow.starts[candidates + 1] - flow.starts[candidates]) / max(1, len(flow.target)))[:, :, None]
+    values = np.log(heat + followed.lost[place, None] * share + flow.epsilon) - np.log(share + flow.epsilon)
+    values[np.diff(followed.found.starts)[place] == 0] = 0.0
+    out: Array = values.astype(np.float32)
     return out
 
 
@@ -79,10 +103,17 @@ class Spread(NamedTuple):
     found: Found
 
 
-def spread_of(flow: Flow, classes: DegreeClasses, known: Array, weights: Array) -> Spread:
+def spread_of(flow: Flow, classes: DegreeClasses, followed: Followed, place: Array, weights: Array) -> Spread:
     """The values of `heat_at` summed by weights `(batch, n_scales)`, for all candidates."""
-    general = np.zeros((len(known), len(classes.shares)), np.float32)
-    found = find(lambda start, stop: _follow(flow, classes, known, weights, start, stop, general), len(known))
+    starts = np.concatenate([[0], np.cumsum(np.diff(followed.found.starts)[place])])
+    general = np.zeros((len(place), len(classes.shares)), np.float32)
+    found = Found(starts, np.empty(starts[-1], np.int32), np.empty((starts[-1], 1), np.float32))
+    arrays = flow.epsilon, classes, followed, place, weights
+
+    def loop(start: int, stop: int) -> None:
+        _weigh(*arrays, start, stop, general, found)
+
+    in_chunks(loop, len(place), least=8)
     return Spread(classes, general, ascending(found))
 
 
@@ -105,68 +136,61 @@ def _add_general(general: Array, classes: Array, start: int, stop: int, scores: 
 
 
 @njit(cache=True, nogil=True)
-def _follow(
-    flow: Flow,
-    classes: DegreeClasses,
-    known: Array,
-    weights: Array,
-    start: int,
-    stop: int,
-    general: Array,
-) -> Any:
-    """Write what degrees tell of each query to `general`; give what differs, as `find` wants it."""
+def _follow(flow: Flow, known: Array, start: int, stop: int, lost: Array) -> Any:
+    """Set what is lost of each entity's heat; give where the rest came to, as `find` wants it."""
     n, n_scales = len(flow.starts) - 1, len(flow.chances)
-    heat, lost = np.zeros((n, n_scales), np.float32), np.zeros(n_scales)
+    heat = np.zeros((n, n_scales), np.float32)
     room = np.zeros(n, np.float32), np.zeros(n, np.float32), np.empty(n, np.int32), np.empty(n, np.int32)
     touched, counts = np.empty(n, np.int32), np.zeros(stop - start, np.int64)
-    entities, values, size = np.empty(1024, np.int32), np.empty((1024, 1), np.float32), 0
+    entities, values, size = np.empty(1024, np.int32), np.empty((1024, n_scales), np.float32), 0
     for i in range(start, stop):
         if flow.starts[known[i]] == flow.starts[known[i] + 1]:
             continue
-        n_touched = _spread_thin(flow, known[i], heat, lost, room, touched)
-        for j in range(len(classes.shares)):
-            share, total = classes.shares[j], 0.0
-            for scale in range(n_scales):
-                beside = lost[scale] * share + flow.epsilon
-                total += weights[i, scale] * math.log(beside / (share + flow.epsilon))
-            general[i, j] = total
+        n_touched = _spread_thin(flow, known[i], heat, lost[i], room, touched)
         entities, values = with_room(entities, values, size + n_touched)
         for at in range(n_touched):
             entity = touched[at]
-            share, total = classes.shares[classes.of[entity]], 0.0
+            entities[size + at] = entity
             for scale in range(n_scales):
-                beside = lost[scale] * share + flow.epsilon
-                total += weights[i, scale] * math.log((heat[entity, scale] + beside) / beside)
-            heat[entity] = 0.0
-            entities[size + at], values[size + at, 0] = entity, total
+                values[size + at, scale] = heat[entity, scale]
+                heat[entity, scale] = 0.0
         counts[i - start] = n_touched
         size += n_touched
     return counts, entities[:size], values[:size]
 
 
 @njit(cache=True, nogil=True)
-def _heat_at(
-    flow: Flow, known: Array, candidates: Array, order: Array, start: int, stop: int, out: Array
+def _weigh(
+    epsilon: float,
+    classes: DegreeClasses,
+    followed: Followed,
+    place: Array,
+    weights: Array,
+    start: int,
+    stop: int,
+    general: Array,
+    found: Found,
 ) -> None:
-    n, n_scales, n_ends = len(flow.starts) - 1, len(flow.chances), len(flow.target)
-    heat, lost = np.zeros((n, n_scales), np.float32), np.zeros(n_scales)
-    room = np.zeros(n, np.float32), np.zeros(n, np.float32), np.empty(n, np.int32), np.empty(n, np.int32)
-    touched, n_touched = np.empty(n, np.int32), 0
-    for place in range(start, stop):
-        i = order[place]
-        if flow.starts[known[i]] == flow.starts[known[i] + 1]:
+    """Write what degrees tell of each query to `general`, and to `found` what differs from it."""
+    n_scales = weights.shape[1]
+    for i in range(start, stop):
+        first, last = followed.found.starts[place[i]], followed.found.starts[place[i] + 1]
+        if first == last:
             continue
-        if place == start or known[i] != known[order[place - 1]]:
-            for at in range(n_touched):
-                heat[touched[at]] = 0.0
-            n_touched = _spread_thin(flow, known[i], heat, lost, room, touched)
-        for j in range(candidates.shape[1]):
-            entity = candidates[i, j]
-            share = (flow.starts[entity + 1] - flow.starts[entity]) / n_ends
-            general = math.log(share + flow.epsilon)
+        lost = followed.lost[place[i]]
+        for j in range(len(classes.shares)):
+            share, total = classes.shares[j], 0.0
             for scale in range(n_scales):
-                found = heat[entity, scale] + lost[scale] * share
-                out[i, j, scale] = math.log(found + flow.epsilon) - general
+                beside = lost[scale] * share + epsilon
+                total += weights[i, scale] * math.log(beside / (share + epsilon))
+            general[i, j] = total
+        for at in range(first, last):
+            entity, out = followed.found.entities[at], found.starts[i] + at - first
+            share, total = classes.shares[classes.of[entity]], 0.0
+            for scale in range(n_scales):
+                beside = lost[scale] * share + epsilon
+                total += weights[i, scale] * math.log((followed.found.values[at, scale] + beside) / beside)
+            found.entities[out], found.values[out, 0] = entity, total
 
 
 @njit(cache=True, nogil=True)

@@ -23,6 +23,8 @@ def test_stages_hand_on_what_they_find(tmp_path: Path, monkeypatch: pytest.Monke
     assert rows.shape == (600, stages.NEIGHBORS)
     assert records["retrofit"]["shape"] == [600, 8]
     assert records["evidence"]["queries_fitted_on"] + records["evidence"]["queries_left_out"] == 40
+    stages.measured("embed", tmp_path, tmp_path, "dim=4", "netemb.min_steps=20")
+    assert np.load(tmp_path / "vectors.npy").shape == (600, 4)
 
 
 def test_communities_are_those_planted(tmp_path: Path) -> None:

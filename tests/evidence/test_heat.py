@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 from mohone.core.errors import ConfigError
+from mohone.evidence import heat
 from mohone.evidence.facts import facts_of
 from mohone.evidence.heat import Heat
 from tests.evidence import oracles
@@ -80,3 +83,17 @@ def test_thin_heat_counts_as_spread_by_degrees(seed: int, thinnest: float) -> No
 def test_options_of_heat_are_checked(options: dict[str, tuple[float, ...]]) -> None:
     with pytest.raises(ConfigError):
         Heat(**options)  # type: ignore[arg-type]
+
+
+def test_heat_is_followed_once_for_the_same_entities(monkeypatch: pytest.MonkeyPatch) -> None:
+    expert = Heat(most_dense=0)
+    expert.fit(facts_of(random_kg(0)), None, 0)
+    followed = []
+    follow = heat.follow
+    monkeypatch.setattr(heat, "follow", lambda *arguments: followed.append(arguments) or follow(*arguments))
+    known, relation = some_queries(0)
+    expert.block_adder(known, relation, torch.ones(len(known), 2))
+    values = every(expert, known, relation)
+    assert len(followed) == 1
+    expert.attach(facts_of(replace(random_kg(0), train=random_kg(0).train[::2])))
+    assert not torch.equal(every(expert, known, relation), values)
