@@ -146,8 +146,8 @@ class _Walk:
         value, step = 0.0, max(1, _SUMMED // now.shape[1])
         for start in range(0, len(now), step):
             here = slice(start, start + step)
-            own, far = now[here].double(), now[here].double() - first[here]
-            pulls = self.linked[here] * float(self.pull.beta) + self.asked[here].double()
+            own, far = now[here], now[here] - first[here]
+            pulls = self.linked[here] * float(self.pull.beta) + self.asked[here]
             value += float((self.pull.alpha * far.square() + pulls * own.square()).sum())
             value -= 2 * self.total * float((own * drawn[here]).sum())
         return max(0.0, value)
