@@ -235,7 +235,7 @@ def fault_of_tensors(path: Path) -> str | None:
     try:
         with zipfile.ZipFile(path) as parts:
             if bad := parts.testzip():
-                return f"the checksum of {bad} is another"
+                return f"the checksum of {bad!r} is another"  # A damaged name may have an end of line.
         torch.load(path, weights_only=True, map_location="cpu", mmap=True)
     except (PermissionError, FileNotFoundError):
         raise

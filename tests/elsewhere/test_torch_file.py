@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from mohone.core.errors import DataError
-from mohone.core.torch_file import Inert, entries, read_torch_file
+from mohone.core.torch_file import Inert, entries, fault_of_tensors, read_torch_file
 from mohone.elsewhere import open_source
 
 FOLDER = Path(__file__).parent / "pykeen/transe"
@@ -179,3 +179,11 @@ def test_dictionaries_of_either_kind_have_entries() -> None:
     node["b"] = 2
     assert entries(node) == {"b": 2}
     assert entries(3) == {}
+
+
+def test_a_damaged_name_within_a_file_makes_no_second_line(tmp_path: Path) -> None:
+    path = tmp_path / "model.pt"
+    with zipfile.ZipFile(path, "w") as parts:
+        parts.writestr("archive/da\nta", b"1234")
+    path.write_bytes(path.read_bytes().replace(b"1234", b"1235"))
+    assert fault_of_tensors(path) == r"the checksum of 'archive/da\nta' is another"
