@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Protocol
 
 import torch
 from torch import Tensor
 
 from mohone.core.errors import TrainingError
+from mohone.core.latest import Latest
 from mohone.kge.base import BlockScores, KGEModel
 
 
@@ -72,7 +74,8 @@ def block_scorers(models: Sequence[KGEModel], side: str, triples: Tensor) -> lis
     if not add_to_the_same(models):
         return [_scorer(model, side, triples) for model in models]
     bases = {id(base): base for base in (model.adds_to or model for model in models)}
-    shared = {key: _Last(_scorer(base, side, triples)) for key, base in bases.items()}
+    shared: dict[int, BlockScores]
+    shared = {key: partial(Latest[Tensor](), _scorer(base, side, triples)) for key, base in bases.items()}
     return [_scorer(model, side, triples, shared[id(model.adds_to or model)]) for model in models]
 
 
@@ -81,22 +84,7 @@ def add_to_the_same(models: Sequence[KGEModel]) -> bool:
     return len({id(model.adds_to or model) for model in models}) < len(models)
 
 
-class _Last:
-    """Scores of a block, which are formed once as long as the same candidates are asked for."""
-
-    def __init__(self, score: BlockScores) -> None:
-        self._score = score
-        self._candidates: Tensor | None = None
-        self._scores: Tensor | None = None
-
-    def __call__(self, candidates: Tensor) -> Tensor:
-        if self._scores is None or candidates is not self._candidates:
-            self._scores = self._score(candidates)
-            self._candidates = candidates
-        return self._scores
-
-
-def _scorer(model: KGEModel, side: str, triples: Tensor, upon: _Last | None = None) -> BlockScores:
+def _scorer(model: KGEModel, side: str, triples: Tensor, upon: BlockScores | None = None) -> BlockScores:
     """Of one model; with `upon`, from the scores of what it adds to, or else those themselves, copied."""
     if upon is not None and model.adds_to is None:
         return lambda candidates: upon(candidates).clone()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
+from mohone.core.latest import Latest
 from mohone.core.parallel import Array
 from mohone.evidence.directed import distinct_queries
 from mohone.evidence.facts import Facts
@@ -23,6 +24,20 @@ BlockAdder = Callable[[Tensor, Tensor], None]
 def arrays_of(*tensors: Tensor) -> list[Array]:
     """The same numbers without gaps: loops are compiled anew for each other layout, which takes seconds."""
     return [tensor.contiguous().numpy() for tensor in tensors]
+
+
+def adding(values_at: Callable[[Tensor], Tensor], weights: Tensor) -> BlockAdder:
+    """What adds values to scores `(batch, k)` of candidates `(k,)`.
+
+    Args:
+        values_at: of candidates `(batch, k)`: `(batch, k, n_values)`.
+        weights: `(batch, n_values)`.
+    """
+
+    def add(scores: Tensor, candidates: Tensor) -> None:
+        scores += (values_at(candidates.expand(len(weights), -1)) * weights[:, None]).sum(2)
+
+    return add
 
 
 class Expert(nn.Module, ABC):
@@ -85,12 +100,7 @@ class Expert(nn.Module, ABC):
         Returns:
             of scores `(batch, k)`, which are added to, and candidates `(k,)`.
         """
-
-        def add(scores: Tensor, candidates: Tensor) -> None:
-            values = self.at(known, relation, candidates.expand(len(known), -1))
-            scores += (values * weights[:, None]).sum(2)
-
-        return add
+        return adding(partial(self.at, known, relation), weights)
 
     @abstractmethod
     def at(self, known: Tensor, relation: Tensor, candidates: Tensor) -> Tensor:
@@ -141,7 +151,7 @@ class SparseExpert(Expert):
     def attach(self, facts: Facts) -> None:
         """Give the facts to look up in."""
         super().attach(facts)
-        self._latest: tuple[list[Array], Found] | None = None
+        self._latest = Latest[Found]()
 
     def _found_once(self, known: Tensor, relation: Tensor) -> tuple[Found, Array]:
         """What is found for each of the distinct queries, and which of them each of the batch is.
@@ -150,7 +160,4 @@ class SparseExpert(Expert):
         the values of these.
         """
         *queries, place = distinct_queries(known, relation)
-        arrays = arrays_of(*queries)
-        if self._latest is None or not all(map(np.array_equal, self._latest[0], arrays)):
-            self._latest = arrays, self.found(*arrays)
-        return self._latest[1], arrays_of(place)[0]
+        return self._latest(self.found, *arrays_of(*queries)), arrays_of(place)[0]

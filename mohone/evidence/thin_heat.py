@@ -3,55 +3,62 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
+import torch
 from numba import njit
+from torch import Tensor
 
+from mohone.core.latest import Latest
 from mohone.core.parallel import Array, in_chunks
-from mohone.evidence.found import Found, add_block, ascending, find, is_run, look_up, with_room
+from mohone.evidence.expert import BlockAdder, arrays_of
+from mohone.evidence.found import Found, add_block, ascending, is_run, look_up
+from mohone.evidence.heat_flow import Flow, Followed, follow
+from mohone.graph.network import Network
 
 
-class Flow(NamedTuple):
-    """Where heat flows, for compiled loops.
+class ThinHeat:
+    """Values where heat was followed, and what degrees tell of all others.
 
-    Attributes:
-        starts, target: rows of neighbours, as `WalkableNetwork` has them.
+    Args:
+        network: where heat flows.
         chances: `(n_scales, n_steps + 1)` float32: how likely heat takes a walk of 0, 1, 2, ... steps.
-        thinnest: heat of which each neighbour would get less than this is followed no further: from there
-            on it counts as spread over all entities by their degrees, which is where all heat ends.
         epsilon: a share of heat that is as good as none.
+        thinnest: the least share of heat that is followed.
     """
 
-    starts: Array
-    target: Array
-    chances: Array
-    thinnest: float
-    epsilon: float
+    def __init__(self, network: Network, chances: Array, epsilon: float, thinnest: float) -> None:
+        walkable = network.walkable
+        self._flow = Flow(walkable.starts, walkable.target, chances, thinnest, epsilon)
+        self._classes = _degree_classes(self._flow)
+        self._latest = Latest[Followed]()
+
+    def add_to(self, scores: Tensor, known: Tensor, weights: Tensor) -> None:
+        """Add the weighted values of all entities."""
+        self.block_adder(known, weights)(scores, torch.arange(scores.shape[1]))
+
+    def block_adder(self, known: Tensor, weights: Tensor) -> BlockAdder:
+        """What degrees tell of a block of candidates, and what differs from it where heat was followed."""
+        spread = _spread_of(self._flow, self._classes, *self._follow(known), *arrays_of(weights))
+        return lambda scores, candidates: _add_spread(spread, candidates.numpy(), scores.numpy())
+
+    def at(self, known: Tensor, candidates: Tensor) -> Tensor:
+        """The values of candidates `(batch, k)`: `(batch, k, n_scales)` float32."""
+        return torch.from_numpy(_heat_at(self._flow, *self._follow(known), *arrays_of(candidates)))
+
+    def _follow(self, known: Tensor) -> tuple[Followed, Array]:
+        """Heat from the distinct ones of the entities, and which of these each is.
+
+        A mix lists the best candidates of some queries, and is then asked for the values of these: heat is
+        followed once for both.
+        """
+        each, place = np.unique(known.numpy(), return_inverse=True)
+        return self._latest(partial(follow, self._flow), each), place
 
 
-class Followed(NamedTuple):
-    """Heat from some entities, as far as it was worth following.
-
-    Attributes:
-        found: where it came to, with the heat at each scale; nowhere from an isolated entity.
-        lost: `(n, n_scales)` float64: heat that counts as spread by degrees.
-    """
-
-    found: Found
-    lost: Array
-
-
-def follow(flow: Flow, known: Array) -> Followed:
-    """Follow the heat from entities `(n,)`.
-
-    The cost of each is at most `n_steps / thinnest` steps to a neighbour, whatever the network's size.
-    """
-    lost = np.zeros((len(known), len(flow.chances)))
-    return Followed(find(lambda start, stop: _follow(flow, known, start, stop, lost), len(known)), lost)
-
-
-def heat_at(flow: Flow, followed: Followed, place: Array, candidates: Array) -> Array:
+def _heat_at(flow: Flow, followed: Followed, place: Array, candidates: Array) -> Array:
     """`log(heat + epsilon) - log(share of degrees + epsilon)` of candidates `(batch, k)`.
 
     Args:
@@ -83,7 +90,7 @@ class DegreeClasses(NamedTuple):
     shares: Array
 
 
-def degree_classes(flow: Flow) -> DegreeClasses:
+def _degree_classes(flow: Flow) -> DegreeClasses:
     """The distinct degrees of a network."""
     degrees, of = np.unique(np.diff(flow.starts), return_inverse=True)
     return DegreeClasses(of.astype(np.int32), degrees / max(1, len(flow.target)))
@@ -103,8 +110,10 @@ class Spread(NamedTuple):
     found: Found
 
 
-def spread_of(flow: Flow, classes: DegreeClasses, followed: Followed, place: Array, weights: Array) -> Spread:
-    """The values of `heat_at` summed by weights `(batch, n_scales)`, for all candidates."""
+def _spread_of(
+    flow: Flow, classes: DegreeClasses, followed: Followed, place: Array, weights: Array
+) -> Spread:
+    """The values of `_heat_at` summed by weights `(batch, n_scales)`, for all candidates."""
     starts = np.concatenate([[0], np.cumsum(np.diff(followed.found.starts)[place])])
     general = np.zeros((len(place), len(classes.shares)), np.float32)
     found = Found(starts, np.empty(starts[-1], np.int32), np.empty((starts[-1], 1), np.float32))
@@ -117,7 +126,7 @@ def spread_of(flow: Flow, classes: DegreeClasses, followed: Followed, place: Arr
     return Spread(classes, general, ascending(found))
 
 
-def add_spread(spread: Spread, candidates: Array, scores: Array) -> None:
+def _add_spread(spread: Spread, candidates: Array, scores: Array) -> None:
     """Add the values of candidates `(k,)` to their scores `(batch, k)`, in place."""
     own = spread.classes.of
     own = own[candidates[0] : candidates[-1] + 1] if is_run(candidates) else own[candidates]
@@ -133,30 +142,6 @@ def _add_general(general: Array, classes: Array, start: int, stop: int, scores: 
         row, values = scores[i], general[i]
         for j in range(len(classes)):
             row[j] += values[classes[j]]
-
-
-@njit(cache=True, nogil=True)
-def _follow(flow: Flow, known: Array, start: int, stop: int, lost: Array) -> Any:
-    """Set what is lost of each entity's heat; give where the rest came to, as `find` wants it."""
-    n, n_scales = len(flow.starts) - 1, len(flow.chances)
-    heat = np.zeros((n, n_scales), np.float32)
-    room = np.zeros(n, np.float32), np.zeros(n, np.float32), np.empty(n, np.int32), np.empty(n, np.int32)
-    touched, counts = np.empty(n, np.int32), np.zeros(stop - start, np.int64)
-    entities, values, size = np.empty(1024, np.int32), np.empty((1024, n_scales), np.float32), 0
-    for i in range(start, stop):
-        if flow.starts[known[i]] == flow.starts[known[i] + 1]:
-            continue
-        n_touched = _spread_thin(flow, known[i], heat, lost[i], room, touched)
-        entities, values = with_room(entities, values, size + n_touched)
-        for at in range(n_touched):
-            entity = touched[at]
-            entities[size + at] = entity
-            for scale in range(n_scales):
-                values[size + at, scale] = heat[entity, scale]
-                heat[entity, scale] = 0.0
-        counts[i - start] = n_touched
-        size += n_touched
-    return counts, entities[:size], values[:size]
 
 
 @njit(cache=True, nogil=True)
@@ -191,54 +176,3 @@ def _weigh(
                 beside = lost[scale] * share + epsilon
                 total += weights[i, scale] * math.log((followed.found.values[at, scale] + beside) / beside)
             found.entities[out], found.values[out, 0] = entity, total
-
-
-@njit(cache=True, nogil=True)
-def _spread_thin(flow: Flow, node: int, heat: Array, lost: Array, room: Any, touched: Array) -> Any:
-    """Add the heat from `node` to rows of `heat`, and set `lost`: the shares that degrees tell.
-
-    Returns:
-        how many rows were touched; which ones is in `touched`.
-    """
-    now, after, here, there = room
-    n_scales = len(lost)
-    n_here, n_touched, thin = 1, 1, 0.0
-    here[0] = touched[0] = node
-    now[node] = 1.0
-    # A touched row that has no heat yet is told from others by this, too small to count.
-    tiny = np.float32(1e-30)
-    for scale in range(n_scales):
-        heat[node, scale] = flow.chances[scale, 0] + tiny
-        lost[scale] = 0.0
-    for step in range(1, flow.chances.shape[1]):
-        n_there = 0
-        for at in range(n_here):
-            one = here[at]
-            mass = now[one]
-            now[one] = 0.0
-            first, last = flow.starts[one], flow.starts[one + 1]
-            portion = np.float32(mass / (last - first))
-            if portion < flow.thinnest:
-                thin += mass
-                continue
-            for edge in range(first, last):
-                other = flow.target[edge]
-                if after[other] == 0.0:
-                    there[n_there] = other
-                    n_there += 1
-                after[other] += portion
-        for at in range(n_there):
-            other = there[at]
-            if heat[other, 0] == 0.0:
-                touched[n_touched] = other
-                n_touched += 1
-                for scale in range(n_scales):  # `heat[other] += tiny` would make an array for each.
-                    heat[other, scale] += tiny
-            for scale in range(n_scales):
-                heat[other, scale] += flow.chances[scale, step] * after[other]
-        for scale in range(n_scales):
-            lost[scale] += flow.chances[scale, step] * thin
-        now, after, here, there, n_here = after, now, there, here, n_there
-    for at in range(n_here):
-        now[here[at]] = 0.0
-    return n_touched

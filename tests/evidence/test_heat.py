@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from mohone.core.errors import ConfigError
-from mohone.evidence import heat
+from mohone.evidence import thin_heat
+from mohone.evidence.dense_heat import DenseHeat
 from mohone.evidence.facts import facts_of
 from mohone.evidence.heat import Heat
 from tests.evidence import oracles
@@ -40,7 +41,7 @@ def test_heat_that_is_not_kept_is_the_same() -> None:
 
 
 def test_rows_that_are_computed_with_others_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mohone.evidence.heat._MANY", 1)
+    monkeypatch.setattr("mohone.evidence.dense_heat._MANY", 1)
     kg = random_kg(0)
     known, relation = some_queries(0)
     expected = every(fitted("heat", kg), known, relation)
@@ -49,8 +50,10 @@ def test_rows_that_are_computed_with_others_change_nothing(monkeypatch: pytest.M
         expert.fit(facts_of(kg), None, 0)
         for some in (known[:3], known):
             assert torch.equal(every(expert, some, relation[: len(some)]), expected[: len(some)])
-        assert expert._n_kept == n_rows
-        assert sorted(expert._place.unique().tolist())[-1] == n_rows - 1
+        rows = expert._heat
+        assert isinstance(rows, DenseHeat)
+        assert rows._n_kept == n_rows
+        assert sorted(rows._place.unique().tolist())[-1] == n_rows - 1
 
 
 @pytest.mark.parametrize("first_walk", [0, 2])
@@ -89,8 +92,10 @@ def test_heat_is_followed_once_for_the_same_entities(monkeypatch: pytest.MonkeyP
     expert = Heat(most_dense=0)
     expert.fit(facts_of(random_kg(0)), None, 0)
     followed = []
-    follow = heat.follow
-    monkeypatch.setattr(heat, "follow", lambda *arguments: followed.append(arguments) or follow(*arguments))
+    follow = thin_heat.follow
+    monkeypatch.setattr(
+        thin_heat, "follow", lambda *arguments: followed.append(arguments) or follow(*arguments)
+    )
     known, relation = some_queries(0)
     expert.block_adder(known, relation, torch.ones(len(known), 2))
     values = every(expert, known, relation)
