@@ -68,8 +68,9 @@ def add_entities(
         how: the vectors are found; None: as usual.
 
     Returns:
-        the model, in which known entities and all relations are unchanged, and the data set. Entities are
-        again in the sorted order of their names, so that ids of known ones may be others.
+        the model, in which known entities and all relations are unchanged, and the data set, which came from
+        memory. Entities are again in the sorted order of their names, so that ids of known ones may be
+        others. Where triples have weights, each new one has their mean.
 
     Raises:
         DataError: a relation that the data set has not, no new entity, or a model that weighs evidence.
@@ -86,7 +87,7 @@ def add_entities(
     is_new[old_rows] = False
     if not is_new.any():
         raise DataError("The new triples must name a new entity, but name known ones only.")
-    larger = dataclasses.replace(larger, train=torch.unique(torch.cat([larger.train, own]), dim=0))
+    larger = _with_triples(larger, own)
     model = copy.deepcopy(model)
     new_rows = is_new.nonzero().flatten()
     links = own[is_new[own[:, 0]] != is_new[own[:, 2]]]
@@ -95,11 +96,12 @@ def add_entities(
     for part in model.modules():
         if isinstance(part, KGEModel):
             part.n_entities = larger.n_entities
-            for name in set(part.entity_tables) & set(dict(part.named_parameters(recurse=False))):
+            own_tables = dict(part.named_parameters(recurse=False))
+            for name in (each for each in part.entity_tables if each in own_tables):
                 table = _enlarged(part.get_parameter(name), old_rows, new_rows, links, how, generator)
                 part.register_parameter(name, table)
                 tables.append(table)
-    learned = dataclasses.replace(larger, train=own[is_new[own[:, [0, 2]]].any(1)])
+    learned = dataclasses.replace(larger, train=own[is_new[own[:, [0, 2]]].any(1)], weights=None)
     _learn(model, tables, new_rows, learned, objective, how)
     return model, larger
 
@@ -116,9 +118,26 @@ def _with_names(kg: KnowledgeGraph, triples: Sequence[NamedTriple]) -> tuple[Kno
 
     train, valid, test = renumbered(kg.train), renumbered(kg.valid), renumbered(kg.test)
     larger = dataclasses.replace(
-        kg, entities=entities, fingerprint=digest, train=train, valid=valid, test=test
+        kg,
+        entities=entities,
+        fingerprint=digest,
+        fingerprints={},
+        origin=(),
+        train=train,
+        valid=valid,
+        test=test,
     )
     return larger, rows
+
+
+def _with_triples(kg: KnowledgeGraph, triples: Tensor) -> KnowledgeGraph:
+    """The data set with further training triples `(n, 3)`."""
+    train, place = torch.unique(torch.cat([kg.train, triples]), dim=0, return_inverse=True)
+    weights = kg.weights
+    if weights is not None:
+        known, weights = weights, weights.mean().expand(len(train)).clone()
+        weights[place[: len(known)]] = known
+    return dataclasses.replace(kg, train=train, weights=weights)
 
 
 def _enlarged(

@@ -110,3 +110,29 @@ def test_what_cannot_be_added_is_refused(umls: KnowledgeGraph) -> None:
     ):
         with pytest.raises(DataError, match=sentence):
             add_entities(given, umls, triples, OBJECTIVES[0])
+
+
+def test_weights_stay_with_their_triples_and_new_ones_have_their_mean(umls: KnowledgeGraph) -> None:
+    weights = torch.rand(len(umls.train), generator=torch.Generator().manual_seed(0)) + 0.5
+    weighted = umls.weighted(weights)
+    model = models(umls)[0]
+    more, kg = add_entities(model, weighted, NEW, OBJECTIVES[0], Newcomers(epochs=3))
+    assert kg.weights is not None
+    before = dict(zip(named(umls.train, umls), weights.tolist(), strict=True))
+    for triple, weight in zip(named(kg.train, kg), kg.weights.tolist(), strict=True):
+        assert weight == pytest.approx(before.get(triple, float(weights.mean())), rel=1e-6)
+    plain, _ = add_entities(model, umls, NEW, OBJECTIVES[0], Newcomers(epochs=3))  # All new ones count alike.
+    assert torch.equal(more.entity_vectors, plain.entity_vectors)
+    assert (kg.origin, kg.fingerprints) == ((), {})
+
+
+def test_a_random_start_is_drawn_table_after_table(umls: KnowledgeGraph) -> None:
+    model = TransD(umls.n_entities, umls.n_relations, 8)
+    more, kg = add_entities(model, umls, NEW, OBJECTIVES[0], Newcomers(epochs=0, start="random", seed=3))
+    new = sorted(kg.entities.ids[name] for name in ("a_new_virus", "zzz"))
+    generator = torch.Generator().manual_seed(3)
+    assert len(model.entity_tables) > 1
+    for name in model.entity_tables:
+        table = model.get_parameter(name).detach()
+        expected = table.mean() + table.std() * torch.randn(2, *table.shape[1:], generator=generator)
+        assert torch.equal(more.get_parameter(name)[new], expected)
