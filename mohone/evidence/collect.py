@@ -11,8 +11,10 @@ from torch import Tensor
 
 from mohone.core.progress import progress_bar
 from mohone.data import SIDES, GroupIndex, KnowledgeGraph, answer_column, query_keys, query_order
+from mohone.evaluation.best_columns import best_columns
 from mohone.evaluation.known_answers import mask_known
 from mohone.evaluation.ranks import rank_all
+from mohone.evaluation.sample import Sample
 from mohone.evaluation.scoring import score_all
 from mohone.evidence.expert import Expert
 from mohone.evidence.listing import Listed, best_candidates
@@ -35,11 +37,13 @@ class Collected(NamedTuple):
         lists: with their values.
         triples: `(n, 3)` that are asked for.
         candidates: `(n, k)` entities; 0 after a list's end.
+        asked_for: on each side, as `queries_of` has them.
     """
 
     lists: Lists
     triples: Tensor
     candidates: Tensor
+    asked_for: dict[str, Tensor]
 
 
 class _Queries(NamedTuple):
@@ -60,8 +64,9 @@ def collect(
     n_candidates: int,
     description: str | None = None,
     most_whole: int = _MOST_WHOLE,
+    sample: Sample | None = None,
 ) -> Collected:
-    """List the model's best candidates of all queries of the validation triples.
+    """List the model's best candidates of the queries of the validation triples.
 
     Known answers, of train and valid, are no candidates, the right answer is; it may lie outside the list.
 
@@ -73,9 +78,11 @@ def collect(
         n_candidates: of a list; all entities if they are fewer.
         description: of a progress bar; None: there is none.
         most_whole: entities up to which all are scored at once, and not in blocks.
+        sample: which queries; None: all.
     """
     k = min(n_candidates, kg.n_entities)
-    n, width = 2 * len(kg.valid), 1 + sum(len(expert.values) for expert in experts)
+    asked_for = queries_of(kg, sample or Sample())
+    n, width = sum(map(len, asked_for.values())), 1 + sum(len(expert.values) for expert in experts)
     values = torch.zeros(n, k, width)
     gold, lengths, group = torch.empty(3, n, dtype=torch.int64)
     rank, asked = torch.empty(n, dtype=torch.float64), torch.empty(n, 3, dtype=torch.int64)
@@ -83,7 +90,7 @@ def collect(
     whole = kg.n_entities <= most_whole
     size = max(1, _CHUNK_ELEMENTS // kg.n_entities) if whole else _QUERIES
     with progress_bar(description, n) as bar:
-        for some in _chunks(kg, size):
+        for some in _chunks(kg, asked_for, size):
             side, triples, known_answers, at = some
             if whole:
                 listed = _list(model, side, triples, known_answers, k)
@@ -96,7 +103,7 @@ def collect(
             values[at, :, 1:] = _values(experts, some, kg, listed.candidates)
             bar.update(len(triples))
     arrays = (part.numpy() for part in (values, gold, lengths, group, rank))
-    return Collected(Lists(*arrays), asked, listed_ones)
+    return Collected(Lists(*arrays), asked, listed_ones, asked_for)
 
 
 @torch.no_grad()
@@ -122,7 +129,7 @@ def add_best_of_mix(
     candidates = torch.zeros(n, k + more, dtype=torch.int64)
     gold, lengths = torch.empty(2, n, dtype=torch.int64)
     with progress_bar(description, n) as bar:
-        for some in _chunks(kg, _QUERIES):
+        for some in _chunks(kg, collected.asked_for, _QUERIES):
             side, triples, known_answers, at = some
             found = best_candidates(mixed, side, triples, known_answers, more, _MIXED_BLOCK, every)
             both = torch.cat([collected.candidates[at], found.candidates], 1)
@@ -143,15 +150,26 @@ def add_best_of_mix(
             candidates[at] = both
             bar.update(len(triples))
     lists = collected.lists._replace(values=values, gold=gold.numpy(), lengths=lengths.numpy())
-    return Collected(lists, collected.triples, candidates)
+    return collected._replace(lists=lists, candidates=candidates)
 
 
-def _chunks(kg: KnowledgeGraph, size: int) -> Iterator[_Queries]:
-    """All queries of the validation triples, by their directed relations, equal ones together."""
+def queries_of(kg: KnowledgeGraph, sample: Sample) -> dict[str, Tensor]:
+    """The validation triples that are asked for on each side, equal queries of a relation together.
+
+    They are those that `LinkPrediction` ranks of the same sample.
+    """
+    n = len(kg.valid)
+    drawn = sample.draw_queries(2 * n)
+    rows = {side: drawn[drawn // max(1, n) == i] - i * n for i, side in enumerate(SIDES)}
+    return {side: kg.valid[some][query_order(kg.valid[some], side)] for side, some in rows.items()}
+
+
+def _chunks(kg: KnowledgeGraph, asked_for: dict[str, Tensor], size: int) -> Iterator[_Queries]:
+    """Queries by their directed relations, so many at a time."""
     first = 0
-    for side in SIDES:
-        known_answers = kg.answers(side, "train", "valid", of=kg.valid)
-        for triples in kg.valid[query_order(kg.valid, side)].split(size):
+    for side, asked in asked_for.items():
+        known_answers = kg.answers(side, "train", "valid", of=asked)
+        for triples in asked.split(size):
             yield _Queries(side, triples, known_answers, slice(first, first + len(triples)))
             first += len(triples)
 
@@ -175,7 +193,8 @@ def _list(model: KGEModel, side: str, triples: Tensor, known_answers: GroupIndex
     masked = mask_known(scores, answers, known)
     rank = rank_all(masked).mean
     scores.scatter_(1, answers[:, None], masked.gold)
-    best, candidates = scores.topk(k, 1)
+    candidates = best_columns(scores, k)
+    best = scores.gather(1, candidates)
     there = best > -torch.inf
     found = (candidates == answers[:, None]) & there
     gold = torch.where(found.any(1), found.int().argmax(1), -1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import torch
 from mohone.core.errors import require_choice, require_float, require_int, require_some
 from mohone.core.parallel import Array
 from mohone.data import KnowledgeGraph
+from mohone.evaluation.sample import Sample
 from mohone.evidence.choice import Choice, choose_mix, folds_of
 from mohone.evidence.collect import Collected, add_best_of_mix, collect
 from mohone.evidence.expert import Expert
@@ -26,6 +27,7 @@ FIT_ON = ("valid", "train")
 # weights fitted on them alone gave a test MRR of .314, with the mix's own best .341 (alone: .196). On WN18RR,
 # of 41,000, both gave .551.
 MOST_BY_MODEL = 50_000
+_MOST_QUERIES = 100_000
 _HELD_OUT = 20  # One training triple in so many is held out.
 
 
@@ -45,6 +47,8 @@ class Fitting:
         description: of a progress bar; None: there is none.
         most_by_model: of more entities, half as many candidates are added, the best of a first mix, and
             weights are fitted again.
+        sample: which of the queries weights are fitted on, `most_queries` at most.
+        most_queries: a list of candidates with their values takes some 10 kB.
     """
 
     inverse_temperature: float = 1.0
@@ -56,6 +60,8 @@ class Fitting:
     parts: Sequence[str] = ("frequency",)
     description: str | None = None
     most_by_model: int = MOST_BY_MODEL
+    sample: Sample = field(default_factory=Sample)
+    most_queries: int = _MOST_QUERIES
 
     def __post_init__(self) -> None:
         require_choice("infusion.fit_on", self.fit_on, FIT_ON)
@@ -99,7 +105,10 @@ def fit_weights(
 ) -> tuple[EvidenceModel, dict[str, Any]]:
     """Mix what experts have learned with a model, by the validation triples of `kg`."""
     scale, description = fitting.inverse_temperature, fitting.description
-    collected = collect(model, experts, kg, scale, fitting.n_candidates, description)
+    sample = replace(
+        fitting.sample, queries=min(fitting.sample.queries or fitting.most_queries, fitting.most_queries)
+    )
+    collected = collect(model, experts, kg, scale, fitting.n_candidates, description, sample=sample)
     out = EvidenceModel(model, experts, scale)
 
     def choose(lists: Lists) -> Choice:

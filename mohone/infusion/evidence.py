@@ -10,6 +10,7 @@ from mohone.core.errors import ConfigError, require_bool, require_choice, requir
 from mohone.core.nearest import METRICS, check_nearest
 from mohone.data import KnowledgeGraph
 from mohone.evaluation.link_prediction import LinkPrediction
+from mohone.evaluation.sample import Sample
 from mohone.evidence.answers import Answers
 from mohone.evidence.contexts import Contexts
 from mohone.evidence.expert import Expert
@@ -111,8 +112,9 @@ class Evidence(Infusion):
     ) -> tuple[KGEModel, Notes]:
         """Let experts learn from the training triples, and fit their weights."""
         before: Notes = {}
-        # Of validation's queries the fit knows what the model alone is worth, and need not be told.
-        ranked = None if self.keeps_baseline and self.fit_on == "valid" else validation.mrr(model)
+        # Of validation's queries the fit knows what model and mix are worth, and they need not be ranked.
+        fitted_there = self.fit_on == "valid"
+        baseline = None if self.keeps_baseline and fitted_there else validation.mrr(model)
         if self.first == "retrofit":
             model, before = Retrofit().fit(model, space, validation, retrain)
         neighbors, recall = self._neighbors(space)
@@ -122,14 +124,14 @@ class Evidence(Infusion):
             validation.kg,
             neighbors,
             self.new_experts(),
-            self.fitting(retrain.inverse_temperature),
+            self.fitting(retrain.inverse_temperature, validation.sample),
         )
-        valid_mrr = notes["cross_validated_mrr"][notes["mode"]]
-        baseline = notes["cross_validated_mrr"]["none"] if ranked is None else ranked
+        found = notes["cross_validated_mrr"]
+        valid_mrr = found[notes["mode"]] if fitted_there else validation.mrr(evidence)
         selection = {
             "chosen": self._chosen(notes),
             "kept": notes["mode"] != "none" or bool(before and before["selection"]["kept"]),
-            "valid_mrr_baseline": baseline,
+            "valid_mrr_baseline": found["none"] if baseline is None else baseline,
             "valid_mrr_infused": valid_mrr,
             **notes,
         }
@@ -157,7 +159,7 @@ class Evidence(Infusion):
             return []
         return sentences(model.explain(side, *query, answer), kg)
 
-    def fitting(self, inverse_temperature: float = 1.0) -> Fitting:
+    def fitting(self, inverse_temperature: float = 1.0, sample: Sample | None = None) -> Fitting:
         """How weights are fitted to a model whose scores had such a factor in its training."""
         return Fitting(
             inverse_temperature=inverse_temperature,
@@ -167,6 +169,7 @@ class Evidence(Infusion):
             seed=self.seed,
             fit_on=self.fit_on,
             description="evidence",
+            sample=sample or Sample(),
         )
 
     def _neighbors(self, space: NetworkSpace) -> tuple[Neighbors, float]:

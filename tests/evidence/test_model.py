@@ -15,6 +15,7 @@ import torch
 from mohone.core.errors import ConfigError
 from mohone.data import KnowledgeGraph
 from mohone.evaluation.link_prediction import LinkPrediction
+from mohone.evaluation.sample import Sample
 from mohone.evaluation.settings import ALL_SETTINGS
 from mohone.evidence.answers import Answers
 from mohone.evidence.collect import add_best_of_mix, collect
@@ -25,7 +26,6 @@ from mohone.evidence.fit import Fitting, fit_evidence, hold_out
 from mohone.evidence.frequency import Frequency
 from mohone.evidence.heat import Heat
 from mohone.evidence.linked import Linked
-from mohone.evidence.listing import best_candidates
 from mohone.evidence.model import EvidenceModel
 from mohone.evidence.neighbors import random_neighbors, weigh
 from mohone.evidence.paths import Paths
@@ -194,7 +194,7 @@ def test_it_is_ranked_block_by_block_as_at_once(most_dense: int) -> None:
 def test_lists_hold_the_best_candidates_and_their_values(most_whole: int) -> None:
     kg = random_kg(0)
     model = a_model(kg)
-    lists, triples, _ = collect(model.inner, [*model.experts], kg, 2.0, 10, most_whole=most_whole)
+    lists, triples, *_ = collect(model.inner, [*model.experts], kg, 2.0, 10, most_whole=most_whole)
     ranks = LinkPrediction(kg, "valid", ("filtered",)).ranks(model.inner)["filtered"].mean
     known = {tuple(triple) for triple in kg.triples("train", "valid").tolist()}
     seen = []
@@ -226,7 +226,7 @@ def test_lists_get_the_best_candidates_of_a_mix(monkeypatch: pytest.MonkeyPatch)
     known = {tuple(triple) for triple in kg.triples("train", "valid").tolist()}
     for searched in (N, 8):  # All entities, or every fourth block of eight.
         monkeypatch.setattr("mohone.evidence.collect._SEARCHED", searched)
-        lists, triples, candidates = add_best_of_mix(first, model, kg, 5, None)
+        lists, triples, candidates, _ = add_best_of_mix(first, model, kg, 5, None)
         assert torch.equal(triples, first.triples)
         for i, (h, r, t) in enumerate(triples.tolist()):
             is_tail = i < len(kg.valid)
@@ -251,6 +251,42 @@ def test_lists_get_the_best_candidates_of_a_mix(monkeypatch: pytest.MonkeyPatch)
             np.testing.assert_allclose(lists.values[i, : len(found)], expected, rtol=1e-5, atol=1e-5)
             assert not lists.values[i, len(found) :].any()
             assert lists.gold[i] == (found.index(answer) if answer in found else -1)
+
+
+@pytest.mark.parametrize("most_whole", [N, 7])
+def test_drawn_queries_are_those_that_validation_ranks(most_whole: int) -> None:
+    kg = random_kg(0)
+    model = a_model(kg)
+    size = len(kg.valid) + 3
+    sample = Sample(size, seed=4)
+    drawn = collect(model.inner, [*model.experts], kg, 2.0, 10, most_whole=most_whole, sample=sample)
+    every = collect(model.inner, [*model.experts], kg, 2.0, 10, most_whole=most_whole)
+    assert len(drawn.triples) == size
+    places = {
+        (*triple, group): i
+        for i, (triple, group) in enumerate(zip(every.triples.tolist(), every.lists.group, strict=True))
+    }
+    asked = zip(drawn.triples.tolist(), drawn.lists.group, strict=True)
+    order = [places[(*triple, group)] for triple, group in asked]
+    assert order == sorted(set(order))
+    for name, one, other in zip(drawn.lists._fields, drawn.lists, every.lists, strict=True):
+        np.testing.assert_array_equal(one, other[order], err_msg=name)
+    ranks = LinkPrediction(kg, "valid", ("filtered",), sample=sample).ranks(model.inner)["filtered"].mean
+    assert sorted(drawn.lists.rank.tolist()) == sorted(ranks.tolist())
+    first = add_best_of_mix(drawn, model, kg, 5, None)
+    whole = add_best_of_mix(every, model, kg, 5, None)
+    np.testing.assert_array_equal(first.candidates, whole.candidates[order])
+
+
+def test_weights_are_fitted_on_so_many_queries_at_most(umls: KnowledgeGraph) -> None:
+    inner = an_inner(TransE, umls.n_entities, umls.n_relations)
+    for fitting in (
+        Fitting(most_queries=100),
+        Fitting(sample=Sample(100)),
+        Fitting(sample=Sample(200), most_queries=100),
+    ):
+        _, notes = fit_evidence(inner, umls, None, [Frequency()], fitting)
+        assert notes["queries_fitted_on"] + notes["queries_left_out"] == 100
 
 
 @pytest.mark.parametrize("fit_on", ["valid", "train"])
@@ -312,16 +348,21 @@ def test_lists_are_the_same_in_blocks(kind: type[KGEModel]) -> None:
     assert (whole.lists.gold < 0).any()
 
 
-def test_of_equal_candidates_those_of_lower_numbers_are_listed() -> None:
+@pytest.mark.parametrize("most_whole", [N, 4])
+def test_of_equal_candidates_those_of_lower_numbers_are_listed(most_whole: int) -> None:
     kg = random_kg(0)
-    model = an_inner()
+    model, expert = an_inner(), Frequency()
+    expert.fit(facts_of(kg), None, 0)
     for table in model.parameters():
         table.data.fill_(1.0)
-    known = kg.answers("tail", "train", "valid")
-    listed = best_candidates(model, "tail", kg.valid, known, 5, block=4)
-    for i, (h, r, t) in enumerate(kg.valid.tolist()):
-        answers = {b for a, q, b in [*kg.train.tolist(), *kg.valid.tolist()] if (a, q) == (h, r)} - {t}
+    found = collect(model, [expert], kg, 1.0, 5, most_whole=most_whole)
+    known = [*kg.train.tolist(), *kg.valid.tolist()]
+    for i, (h, r, t) in enumerate(found.triples.tolist()):
+        if i < len(kg.valid):
+            answers = {b for a, q, b in known if (a, q) == (h, r)} - {t}
+        else:
+            answers = {a for a, q, b in known if (q, b) == (r, t)} - {h}
         left = [one for one in range(N) if one not in answers]
-        assert listed.candidates[i].tolist() == left[:5]
-        assert float(listed.rank[i]) == 1 + (len(left) - 1) / 2
-    assert listed.lengths.tolist() == [5] * len(kg.valid)
+        assert found.candidates[i].tolist() == left[:5]
+        assert float(found.lists.rank[i]) == 1 + (len(left) - 1) / 2
+    assert found.lists.lengths.tolist() == [5] * 2 * len(kg.valid)

@@ -9,6 +9,7 @@ import torch
 from mohone.core.errors import ConfigError
 from mohone.data import KnowledgeGraph
 from mohone.evaluation.link_prediction import LinkPrediction
+from mohone.evaluation.sample import Sample
 from mohone.evidence.model import EvidenceModel
 from mohone.infusion import NetworkSpace
 from mohone.infusion.base import Notes
@@ -62,6 +63,26 @@ def test_validation_gains_and_test_gains(
     assert selection["valid_mrr_baseline"] == pytest.approx(valid.mrr(baseline), abs=1e-9)
     assert test.mrr(model) > test.mrr(baseline) + 0.02
     json.dumps(notes, allow_nan=False)  # Notes are plain data.
+
+
+def test_what_validation_is_told_is_of_the_queries_that_it_asks(
+    umls: KnowledgeGraph, baseline: KGEModel, space: NetworkSpace
+) -> None:
+    validation = LinkPrediction(umls, "valid", ("filtered",), sample=Sample(301, seed=2))
+    _, notes = Evidence(["frequency", "paths"]).fit(baseline, space, validation, NoRetraining())
+    selection = notes["selection"]
+    assert selection["queries_fitted_on"] + selection["queries_left_out"] == 301
+    assert selection["valid_mrr_baseline"] == pytest.approx(validation.mrr(baseline), abs=1e-9)
+
+
+def test_a_fit_on_train_tells_the_mrr_of_validation(
+    umls: KnowledgeGraph, baseline: KGEModel, space: NetworkSpace
+) -> None:
+    validation = LinkPrediction(umls, "valid", ("filtered",))
+    evidence = Evidence(["frequency", "paths"], fit_on="train")
+    model, notes = evidence.fit(baseline, space, validation, NoRetraining())
+    assert notes["selection"]["valid_mrr_baseline"] == validation.mrr(baseline)
+    assert notes["valid_mrr"] == notes["selection"]["valid_mrr_infused"] == validation.mrr(model)
 
 
 def test_it_is_read_back_without_learning_again(
