@@ -15,7 +15,7 @@ from torch import Tensor
 from mohone.core.words import counted
 from mohone.infusion.retrofit import Pull, retrofit
 from mohone.kge.base import KGEModel
-from mohone.kge.query_side import SIDES
+from mohone.kge.query_side import MOVED
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def select(
         moving = sorted({pull for pull in pulls if pull.beta}, key=lambda pull: pull.beta)
         unmoved_counts = nearest.shape[1] == 0 or any(pull.beta == 0 for pull in pulls)
         grid: list[dict[str, Any]] = [unmoved] if unmoved_counts else []
-        sided = {side: SIDES[side](copy.deepcopy(model)) for side in sides}
+        sided = {side: MOVED[side](copy.deepcopy(model)) for side in sides}
         ks = sorted({min(k, nearest.shape[1]) for k in neighbors} - {0})
         for (side, moved), k, pull in product(sided.items(), ks, moving):
             with _retrofitted(moved, nearest[:, :k], pull):

@@ -15,7 +15,7 @@ from mohone.infusion.base import Infusion, NetworkSpace, Notes, Retrain
 from mohone.infusion.grid import Selection, select
 from mohone.infusion.retrofit import Pull
 from mohone.kge import KGEModel
-from mohone.kge.query_side import SIDES
+from mohone.kge.query_side import MOVED
 
 if TYPE_CHECKING:
     from mohone.infusion.callback import RetrofitCallback
@@ -45,7 +45,7 @@ class Retraining(Infusion):
 
     def rebuild(self, model: KGEModel, notes: Notes, kg: KnowledgeGraph) -> KGEModel:  # noqa: ARG002
         """The baseline's kind, or a model whose known side moves alone."""
-        return SIDES[notes["selection"]["side"]](model)
+        return MOVED[notes["selection"]["side"]](model)
 
     def retrained(self, model: KGEModel, callback: RetrofitCallback, retrain: Retrain) -> Notes:
         """Move what the callback moves, and re-train the rest."""
@@ -85,7 +85,7 @@ class Retrofit(Retraining):
         for k in _tried("neighbors", self.neighbors):
             require_int("infusion.neighbors", k, 1)
         for side in _tried("side", self.side):
-            require_choice("infusion.side", side, tuple(SIDES))
+            require_choice("infusion.side", side, tuple(MOVED))
         for beta in _tried("beta", self.beta):
             Pull(beta, self.alpha, self.iterations)
         require_choice("infusion.metric", self.metric, METRICS)
@@ -111,7 +111,7 @@ class Retrofit(Retraining):
 
         nearest = space.nearest(max(_tried("neighbors", self.neighbors)), self.metric)
         selection = self._choose(model, nearest.rows, validation)
-        model = SIDES[selection.side](model)
+        model = MOVED[selection.side](model)
         callback = RetrofitCallback(
             nearest.rows[:, : selection.neighbors],
             Pull(selection.beta, self.alpha, self.iterations),

@@ -40,6 +40,10 @@ class QuerySide(Wrapped):
         """`(batch,)`, in the direction of tails."""
         return self.score_pairs(self.tail_query(head, relation), tail)
 
+    def entity_squares(self, entities: Tensor) -> Tensor:
+        """Of the moved entities: `(batch, n_components)`."""
+        return self.asking.entity_squares(entities)
+
     def warm_up(self, on: bool) -> None:
         """Both models."""
         self.asking.warm_up(on)
@@ -64,4 +68,4 @@ def _itself(model: KGEModel) -> KGEModel:
     return model
 
 
-SIDES: dict[str, Callable[[KGEModel], KGEModel]] = {"both": _itself, "query": QuerySide}
+MOVED: dict[str, Callable[[KGEModel], KGEModel]] = {"both": _itself, "query": QuerySide}

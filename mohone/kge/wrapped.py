@@ -12,7 +12,7 @@ _INNER = "inner."
 
 
 class Wrapped(KGEModel):
-    """Hands everything to `inner`.
+    """Hands everything to `inner`, but `score_relations`, which asks with queries of its own.
 
     Args:
         inner: the model inside.
@@ -59,10 +59,6 @@ class Wrapped(KGEModel):
     def score_triples(self, head: Tensor, relation: Tensor, tail: Tensor) -> Tensor:
         """The inner model's: `(batch,)`."""
         return self.inner.score_triples(head, relation, tail)
-
-    def score_relations(self, head: Tensor, tail: Tensor) -> Tensor:
-        """The inner model's: `(batch, n_relation_rows)`."""
-        return self.inner.score_relations(head, tail)
 
     def entity_squares(self, entities: Tensor) -> Tensor:
         """The inner model's: `(batch, n_components)`."""

@@ -98,6 +98,8 @@ def test_scores_are_the_weighted_values() -> None:
     expected = (values * model.weights[RELATION + R][:, None]).sum(2)
     torch.testing.assert_close(model.score_heads(RELATION, TAIL), expected, rtol=1e-4, atol=1e-4)
     torch.testing.assert_close(values[:, :, 0], 2.0 * model.inner.score_heads(RELATION, TAIL).detach())
+    relations = model.score_relations(HEAD, TAIL).gather(1, RELATION[:, None])[:, 0]
+    torch.testing.assert_close(relations, model.score_triples(HEAD, RELATION, TAIL))
 
 
 @pytest.mark.parametrize("block", [7, 16])

@@ -36,6 +36,9 @@ def test_moved_queries_meet_unmoved_candidates(model: Kind) -> None:
     )
     alone = two.score_triples(HEAD, RELATION, N + TAIL)
     torch.testing.assert_close(moved.score_triples(HEAD, RELATION, TAIL), alone, **close)
+    relations = moved.score_relations(HEAD, TAIL)
+    torch.testing.assert_close(relations, two.score_relations(HEAD, N + TAIL), **close)
+    torch.testing.assert_close(moved.entity_squares(HEAD), two.entity_squares(HEAD))
 
 
 def test_of_a_reciprocal_model() -> None:
