@@ -42,6 +42,7 @@ def _split(given: argparse.Namespace) -> None:
     from mohone.data.headers import without_header
     from mohone.data.reading import read_triples
     from mohone.data.splitting import count_linked, split_triples
+    from mohone.data.triples import write_lines
 
     require_int("--seed", given.seed, 0)
     folder = given.folder.absolute()
@@ -58,8 +59,7 @@ def _split(given: argparse.Namespace) -> None:
     splits = split_triples(read.triples, given.share, given.seed, leak=not given.no_leak)
     with making(folder) as part:
         for name, drawn in splits.items():
-            lines = ("\t".join(triple) + "\n" for triple in drawn)
-            (part / f"{name}.txt").write_text("".join(lines), encoding="utf-8")
+            write_lines(part / f"{name}.txt", drawn)
     print(f"{folder}: " + ", ".join(f"{len(drawn):,} {name}" for name, drawn in splits.items()))
     linked = count_linked(splits)
     if any(linked.values()):

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from torch import Tensor
 
 from mohone.configuration.compose import absolute_paths, compose_plain
 from mohone.configuration.overrides import override
 from mohone.configuration.recipes import CONF
 from mohone.core.config import Plain, build, nearest
 from mohone.core.errors import DataError
-from mohone.core.files import write_text
 from mohone.data import KnowledgeGraph, from_triples
 from mohone.data.knowledge_graph import SPLITS
+from mohone.data.triples import write_lines
 
 
 def load(source: Any, *, valid: Any = None, test: Any = None, **settings: Any) -> KnowledgeGraph:
@@ -59,9 +62,15 @@ def written(kg: KnowledgeGraph, folder: Path, node: Plain) -> Plain:
         return node
     place = folder / "data"
     for split in SPLITS:
-        lines = (
-            f"{kg.entities.names[h]}\t{kg.relations.names[r]}\t{kg.entities.names[t]}\n"
-            for h, r, t in getattr(kg, split).tolist()
-        )
-        write_text(place / f"{split}.txt", "".join(lines))
-    return {**node, "name": kg.name, "path": str(place)}
+        write_lines(place / f"{split}.txt", _rows(kg, split))
+    form = {"delimiter": "\t", "header": False, "weights": kg.weights is not None}
+    return {**node, **form, "name": kg.name, "path": str(place)}
+
+
+def _rows(kg: KnowledgeGraph, split: str) -> Iterator[list[str]]:
+    """The lines of a split: names, and weights where there are some; only those of train count."""
+    triples: Tensor = getattr(kg, split)
+    weights = [1.0] * len(triples) if kg.weights is None or split != "train" else kg.weights.tolist()
+    for (head, relation, tail), weight in zip(triples.tolist(), weights, strict=True):
+        row = [kg.entities.names[head], kg.relations.names[relation], kg.entities.names[tail]]
+        yield row if kg.weights is None else [*row, repr(weight)]

@@ -22,13 +22,16 @@ _OWN = {  # What each verb may set, besides what holds everywhere.
 }
 
 
-def configure(kg: KnowledgeGraph, choice: Choice, settings: Mapping[str, Any]) -> Plain:
+def configure(
+    kg: KnowledgeGraph, choice: Choice, settings: Mapping[str, Any], seed: int | None = None
+) -> Plain:
     """The configuration of a job on a data set with a choice of one group; the rest is the usual.
 
     Args:
         kg: the data set.
         choice: of the group that settings without a group belong to.
         settings: by full or short key, or by a key of the group's own, like `scale` of `netemb`.
+        seed: where settings have none.
 
     Returns:
         plain, with absolute paths.
@@ -45,10 +48,12 @@ def configure(kg: KnowledgeGraph, choice: Choice, settings: Mapping[str, Any]) -
         for key, value in choice.values.items()
     }
     given, own = _sorted({**named, **settings}, choice.group)
+    if seed is not None:
+        first.append(override("seed", seed))
     first += [override(key, value) for key, value in given.items()]
     if own:
         config = compose_plain(first)
-        first += [override(_full(key, _OWN[choice.group], config), value) for key, value in own.items()]
+        first += [override(_full(key, choice.group, config), value) for key, value in own.items()]
     return absolute_paths(compose_plain(first), Path.cwd())
 
 
@@ -58,8 +63,14 @@ def _sorted(settings: Mapping[str, Any], group: str) -> tuple[dict[str, Any], di
     own: dict[str, Any] = {}
     for key, value in settings.items():
         top = key.lstrip("+~").partition(".")[0]
-        if (key == "dim" and group != "infusion") or top in (*_EVERYWHERE, *_OWN[group]):
+        if top in (*_everywhere(group), *_OWN[group]):
             given[key] = value
+        elif key == "seed":  # Of an infusion that draws.
+            own[key] = value
+        elif top in _EVERYWHERE:
+            raise ConfigError(
+                f"`{key}` must be given to `fit`, whose values hold for `infuse`, too, but is given to that."
+            )
         elif top in (*_GROUPS, *NODES, *VALUES):
             raise ConfigError(
                 f"`{key}` must be given where it belongs, but {_VERBS[group]} has no use for it."
@@ -72,16 +83,21 @@ def _sorted(settings: Mapping[str, Any], group: str) -> tuple[dict[str, Any], di
 _VERBS = {"kge_model": "`fit`", "netemb": "`embed_network`", "infusion": "`infuse`"}
 
 
-def _full(key: str, groups: tuple[str, ...], config: Plain) -> str:
-    """The full key of one that stands in one of these groups, or in a part of one."""
+def _everywhere(group: str) -> tuple[str, ...]:
+    """Settings of a whole job that the verb of a group takes; an infusion has those of its baseline."""
+    return () if group == "infusion" else ("dim", *_EVERYWHERE)
+
+
+def _full(key: str, group: str, config: Plain) -> str:
+    """The full key of one that stands in a group that the verb may set, or in a part of one."""
     known: dict[str, str] = {}
-    for group in groups:
-        node = config.get(group)
+    for own in _OWN[group]:
+        node = config.get(own)
         for name, value in node.items() if isinstance(node, dict) else ():
-            known.setdefault(name, f"{group}.{name}")
+            known.setdefault(name, f"{own}.{name}")
             for inner in value if isinstance(value, dict) else ():
-                known.setdefault(inner, f"{group}.{name}.{inner}")
+                known.setdefault(inner, f"{own}.{name}.{inner}")
     if key not in known:
-        names = [name for name in [*known, *_EVERYWHERE] if not name.startswith("_")]
+        names = [name for name in [*known, *_everywhere(group)] if not name.startswith("_")]
         raise ConfigError(f"`{key}` must be one of {nearest(key, names)}, but is none of them.")
     return known[key]

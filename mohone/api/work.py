@@ -72,7 +72,8 @@ def infuse(
         base: of `fit`; it stays as it is.
         net: of `embed_network`, or what is to be embedded, by the seed and trainer of `base`.
         infusion: a name (`retrofit`, `query`, `evidence`), or a choice with values of your own.
-        **settings: any key that the infusion has: `beta=0.5`, `experts=["votes"]`.
+        **settings: any key that the infusion has: `beta=0.5`, `experts=["votes"]`; what holds for a whole job
+            (`store_dir`, `progress`, ...) is as `base` has it.
 
     Returns:
         the infused model, with `base` as its `baseline`; validation may have chosen to leave it as it was.
@@ -86,11 +87,11 @@ def infuse(
     if base.is_infused:
         raise ConfigError("`base` must be a model that was not infused, but is infused: give its `baseline`.")
     if not isinstance(net, NetworkVectors):
-        chosen = configure(base.kg, as_choice("netemb", net), {"seed": first["seed"]})
+        chosen = configure(base.kg, as_choice("netemb", net), {}, first["seed"])
         net = _embed(base.kg, _joined(first, chosen, first))
     if net.kg.fingerprint != base.kg.fingerprint:
         raise ConfigError(f"`net` must be of the data set of `base`, but is of another ({net.kg.name}).")
-    chosen = configure(base.kg, as_choice("infusion", infusion), {"seed": first["seed"], **settings})
+    chosen = configure(base.kg, as_choice("infusion", infusion), settings, first["seed"])
     config = _joined(first, net.config, chosen)
     runner = runner_of(base.kg, config)
     if runner.keys["netemb"] != net.key:

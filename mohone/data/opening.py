@@ -12,7 +12,8 @@ from mohone.core.errors import DataError, not_installed
 
 PACKINGS = ("", ".gz", ".zst")
 BLOCK = 1 << 24  # Bytes read at once.
-_MARK = "\ufeff".encode()
+BYTE_ORDER_MARK = "\ufeff"
+_MARK = BYTE_ORDER_MARK.encode()
 
 
 def line_blocks(path: Path) -> Iterator[bytes]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import NamedTuple, overload
 
 import numpy as np
 
 from mohone.core.errors import DataError
+from mohone.core.files import write_text
 from mohone.data.names import Codes, Names
+from mohone.data.opening import BYTE_ORDER_MARK
 from mohone.data.scanning import DONE, FULL, scan_lines
 
 NamedTriple = tuple[str, str, str]
@@ -130,8 +133,7 @@ class NamedTriples(Sequence[NamedTriple]):
 
 def _add(table: Table, triples: list[NamedTriple]) -> None:
     first = len(table.codes)
-    # A carriage return at a line's end is no part of a name: one more keeps that of a name.
-    lines = ["\t".join(triple) + "\r\n" for triple in triples]
+    lines = [line_of(triple) for triple in triples]
     try:
         text = "".join(lines).encode()
     except UnicodeEncodeError:
@@ -146,6 +148,28 @@ def _add(table: Table, triples: list[NamedTriple]) -> None:
             f"Triple {first + number:,} (from 0) must hold three names, none empty or with a tab or an end "
             f"of line, but is {triples[number]!r}."
         )
+
+
+def line_of(fields: Sequence[str]) -> str:
+    r"""The line that is read as these fields.
+
+    A carriage return at a line's end is no part of a name: one more keeps that of a name.
+
+    Example:
+        >>> line_of(["a", "r", "b"]), line_of(["a", "r", "b\r"])
+        ('a\tr\tb\n', 'a\tr\tb\r\r\n')
+    """
+    line = "\t".join(fields)
+    return f"{line}\r\n" if line.endswith("\r") else f"{line}\n"
+
+
+def write_lines(path: Path, rows: Iterable[Sequence[str]]) -> None:
+    """Write a file of rows of fields, none of which holds a tab or a line feed, atomically.
+
+    A first name that begins with a byte-order mark has another before it, which readers take away.
+    """
+    text = "".join(map(line_of, rows))
+    write_text(path, f"{BYTE_ORDER_MARK}{text}" if text.startswith(BYTE_ORDER_MARK) else text)
 
 
 def is_row(names: Sequence[str | None], n: int) -> bool:

@@ -57,6 +57,9 @@ def test_a_key_of_a_part_is_found_and_is_what_a_command_line_would_say(umls: Kno
         ("netemb", "training.lr", "`embed_network` has no use for it"),
         ("infusion", "dataset.path", "`infuse` has no use for it"),
         ("infusion", "kernel", "`kernel` must be one of "),
+        ("infusion", "progress", "`progress` must be given to `fit`, whose values hold for `infuse`, too"),
+        ("infusion", "trainer.precision", "`trainer.precision` must be given to `fit`"),
+        ("infusion", "seed", "`seed` must be one of "),  # Retrofitting draws nothing.
     ],
 )
 def test_a_key_that_cannot_be_is_one_sentence(
