@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import glob
+import hashlib
 import json
 import os
 import shutil
@@ -24,20 +25,21 @@ from mohone.core.errors import NO_SPACE, DataError
 _NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 _TAKEN = (errno.EEXIST, errno.ENOTEMPTY)
 _LEAST_SPACE = 1 << 20  # Of a disk that is not full, in bytes.
+_LONG = 100  # Bytes of a name.
 _FORGOTTEN = 30 * 24 * 3600.0  # Seconds after which a part that another machine began is nobody's.
 
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path`, renamed to `path` if the block ends well.
+    """Yield the path of an empty file beside `path`, renamed to `path` if the block ends well.
 
     Folders that are made for it are left only if it does.
     """
     made = [folder for folder in path.parents if not folder.exists()]
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-    os.close(handle)
-    part = Path(name)
+    clear_parts(path)
+    part = part_beside(path)
+    part.touch()
     try:
         with _naming(path):
             yield part
@@ -68,15 +70,9 @@ def making(folder: Path) -> Iterator[Path]:
     Raises:
         OSError: if `folder` is there and not empty.
     """
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    part = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", suffix=".part", dir=folder.parent))
-    try:
-        with _naming(folder):
-            yield part
-        part.chmod(0o755)
+    with _part_of(folder) as part:
+        yield part
         part.replace(folder)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
 
 
 @contextlib.contextmanager
@@ -89,6 +85,14 @@ def making_once(folder: Path, is_whole: Callable[[Path], bool]) -> Iterator[Path
     Args:
         is_whole: may the folder that is there stay? Else it gives way.
     """
+    with _part_of(folder) as part:
+        yield part
+        _put(part, folder, is_whole)
+
+
+@contextlib.contextmanager
+def _part_of(folder: Path) -> Iterator[Path]:
+    """Yield a new folder beside `folder`, gone after the block unless it was renamed."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     clear_parts(folder)
     part = part_beside(folder)
@@ -96,7 +100,6 @@ def making_once(folder: Path, is_whole: Callable[[Path], bool]) -> Iterator[Path
     try:
         with _naming(folder):
             yield part
-        _put(part, folder, is_whole)
     finally:
         shutil.rmtree(part, ignore_errors=True)
 
@@ -120,12 +123,18 @@ def _put(part: Path, folder: Path, is_whole: Callable[[Path], bool]) -> None:
 
 def part_beside(path: Path) -> Path:
     """A new name beside `path` for what is written aside; it says which process of which machine writes."""
-    return path.with_name(f"{path.name}.part-{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex}")
+    return path.with_name(f"{_stem(path)}.part-{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex}")
+
+
+def _stem(path: Path) -> str:
+    """What the names of its parts begin with: a name of 255 bytes has no room for more."""
+    name = os.fsencode(path.name)
+    return path.name if len(name) <= _LONG else hashlib.sha256(name).hexdigest()
 
 
 def clear_parts(path: Path) -> None:
     """Remove what processes that are no more began of `path`; of other machines' what is a month old."""
-    for part in path.parent.glob(f"{glob.escape(path.name)}.part-*"):
+    for part in path.parent.glob(f"{glob.escape(_stem(path))}.part-*"):
         if not _is_abandoned(part):
             continue
         if part.is_dir():

@@ -1,5 +1,8 @@
 import errno
+import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -81,3 +84,29 @@ def test_of_folders_on_several_disks_the_fullest_is_named(
         folder.mkdir()
     monkeypatch.setattr(shutil, "disk_usage", lambda folder: Usage(0 if folder == job else 1 << 40))
     assert full_disk(OSError(errno.ENOSPC, "No space left on device"), (store, job)) == job
+
+
+KILLED = """
+import os, pathlib, sys
+from mohone.core.files import making, making_once, replacing
+write = {"replacing": replacing, "making": making, "making_once": lambda path: making_once(path, path.is_dir)}
+held = write[sys.argv[1]](pathlib.Path(sys.argv[2]))
+held.__enter__()
+print(os.getpid(), flush=True)
+os.kill(os.getpid(), 9)
+"""
+
+
+@pytest.mark.parametrize("kind", ["replacing", "making", "making_once"])
+@pytest.mark.parametrize("name", ["x", "[x]*", "é" * 127])
+def test_what_a_killed_process_began_is_cleared(tmp_path: Path, kind: str, name: str) -> None:
+    path = tmp_path / name
+    killed = subprocess.run([sys.executable, "-c", KILLED, kind, path], capture_output=True, text=True)
+    (begun,) = tmp_path.iterdir()
+    of_another = tmp_path / begun.name.replace(f"-{killed.stdout.strip()}-", f"-{os.getpid()}-")
+    assert of_another != begun
+    of_another.mkdir()  # Which runs.
+    write = {"replacing": replacing, "making": making}.get(kind, lambda path: making_once(path, Path.is_dir))
+    with write(path):
+        pass
+    assert sorted(tmp_path.iterdir()) == sorted([path, of_another])
