@@ -13,6 +13,7 @@ from mohone.api.settings import configure
 from mohone.core.config import CHOICES, Plain
 from mohone.core.errors import ConfigError
 from mohone.data import KnowledgeGraph
+from mohone.experiment.stages.runner import Runner
 from mohone.experiment.trained import TrainedJob
 from mohone.opened.finished import open_job as open_finished
 from mohone.reporting.differences import differences
@@ -51,11 +52,7 @@ def embed_network(kg: KnowledgeGraph, netemb: str | Choice = "shnb", **settings:
     Returns:
         the embedding.
     """
-    return _embed(kg, configure(kg, as_choice("netemb", netemb), settings))
-
-
-def _embed(kg: KnowledgeGraph, config: Plain) -> NetworkVectors:
-    runner = runner_of(kg, config)
+    runner = runner_of(kg, configure(kg, as_choice("netemb", netemb), settings))
     train(runner, runner.network)
     return NetworkVectors(TrainedJob(runner))
 
@@ -70,7 +67,8 @@ def infuse(
 
     Args:
         base: of `fit`; it stays as it is.
-        net: of `embed_network`, or what is to be embedded, by the seed and trainer of `base`.
+        net: of `embed_network`, or what is to be embedded, by the seed and trainer of `base`; infusions that
+            need no embedding learn none.
         infusion: a name (`retrofit`, `query`, `evidence`), or a choice with values of your own.
         **settings: any key that the infusion has: `beta=0.5`, `experts=["votes"]`; what holds for a whole job
             (`store_dir`, `progress`, ...) is as `base` has it.
@@ -86,19 +84,24 @@ def infuse(
     first = base.config
     if base.is_infused:
         raise ConfigError("`base` must be a model that was not infused, but is infused: give its `baseline`.")
-    if not isinstance(net, NetworkVectors):
-        chosen = configure(base.kg, as_choice("netemb", net), {}, first["seed"])
-        net = _embed(base.kg, _joined(first, chosen, first))
-    if net.kg.fingerprint != base.kg.fingerprint:
-        raise ConfigError(f"`net` must be of the data set of `base`, but is of another ({net.kg.name}).")
     chosen = configure(base.kg, as_choice("infusion", infusion), settings, first["seed"])
-    config = _joined(first, net.config, chosen)
-    runner = runner_of(base.kg, config)
-    if runner.keys["netemb"] != net.key:
-        why = differences(_of_network(net.config), _of_network(config))
-        raise ConfigError(f"`net` must be made as `base` was, but they differ ({why}).")
+    if isinstance(net, NetworkVectors):
+        runner = runner_of(base.kg, _joined(first, net.config, chosen))
+        _check_belongs(net, runner)
+    else:
+        named = configure(base.kg, as_choice("netemb", net), {}, first["seed"])
+        runner = runner_of(base.kg, _joined(first, named, chosen))
     train(runner, runner.infusion)
     return Model(TrainedJob(runner), base)
+
+
+def _check_belongs(net: NetworkVectors, runner: Runner) -> None:
+    """Is it of the data set of these stages, and the embedding that they would learn, if they learn one?"""
+    if net.kg.fingerprint != runner.kg.fingerprint:
+        raise ConfigError(f"`net` must be of the data set of `base`, but is of another ({net.kg.name}).")
+    if runner.keys.get("netemb", net.key) != net.key:
+        why = differences(_of_network(net.config), _of_network(runner.plan.config))
+        raise ConfigError(f"`net` must be made as `base` was, but they differ ({why}).")
 
 
 def _of_network(config: Plain) -> Plain:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -51,16 +51,18 @@ class Expert(nn.Module, ABC):
 
     Attributes:
         values: the names of its values, each a number for a candidate; zero: nothing known.
+        needs_neighbors: does it ask neighbours in network space?
     """
 
     values: tuple[str, ...]
+    needs_neighbors: ClassVar[bool] = False
 
     def fit(self, facts: Facts, neighbors: Neighbors | None, seed: int) -> None:
         """Learn from the facts, which are attached, too.
 
         Args:
             facts: of the training triples.
-            neighbors: in network space; only some experts need them.
+            neighbors: in network space; None: there are none, or no expert needs them.
             seed: of what is sampled.
         """
         self.attach(facts)

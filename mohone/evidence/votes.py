@@ -23,6 +23,8 @@ SMALL = 0.1  # A share of votes that already says something.
 class NeighborExpert(SparseExpert):
     """An expert that keeps the neighbours in network space."""
 
+    needs_neighbors = True
+
     def __init__(self) -> None:
         super().__init__()
         self.register_buffer("rows", torch.empty(0, 0, dtype=torch.int32))

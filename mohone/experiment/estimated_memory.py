@@ -172,9 +172,8 @@ def _infusion(runner: Runner, tables: int) -> Held:
     """The baseline, two copies that move, and the training again; or it alone, with what votes take."""
     plan, kg = runner.plan, runner.kg
     assert plan.infusion is not None
-    assert plan.embedding is not None
     device = torch.device("cpu") if plan.infusion.on_cpu else plan.trainers.device
-    numbers = kg.n_entities * plan.embedding.learner.dim
+    numbers = kg.n_entities * plan.embedding.learner.dim if plan.embedding and plan.has_embedding else 0
     parts = {
         "tables": (1 if plan.infusion.keeps_baseline else 4) * _NUMBER * tables,
         "network embedding": 2 * _NUMBER * numbers,

@@ -93,6 +93,8 @@ def run_stages(
     if plan.config.get("check_memory", True):
         check_memory(runner)
     log.info("%s", recipes.in_words(*_recipe(plan.config)))
+    if plan.infusion and not plan.has_infusion:
+        log.info("no infusion: it needs a network embedding, but `netemb` is none")
     if plan.by_size:
         log.info("settings %s", in_words(plan.by_size, Size.of(runner.kg)))
     write_text(folder / CONFIG, OmegaConf.to_yaml(OmegaConf.create(plan.config)))

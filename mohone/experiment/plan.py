@@ -76,8 +76,15 @@ class Plan:
 
     @property
     def has_infusion(self) -> bool:
-        """Is an infusion asked for, with a network embedding to infuse?"""
-        return self.embedding is not None and self.infusion is not None
+        """Is an infusion asked for, with a network embedding if it needs one?"""
+        if self.infusion is None:
+            return False
+        return self.embedding is not None or not self.infusion.needs_embedding
+
+    @property
+    def has_embedding(self) -> bool:
+        """Is a network embedding asked for, that an infusion needs if there is one?"""
+        return self.embedding is not None and (self.infusion is None or self.infusion.needs_embedding)
 
     def at(self, size: Size) -> Plan:
         """The plan with what follows the size of its data set."""

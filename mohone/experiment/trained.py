@@ -52,7 +52,7 @@ class TrainedJob:
     @property
     def has_network(self) -> bool:
         """Has it a network embedding?"""
-        return self.runner.plan.embedding is not None
+        return self.runner.plan.has_embedding
 
     @property
     def baseline(self) -> KGEModel:

@@ -26,7 +26,7 @@ class NetworkSpace:
 
     Attributes:
         network: of the training triples.
-        vectors: `(n_entities, dim)`.
+        vectors: `(n_entities, dim)`; of width 0 where an infusion needs none.
     """
 
     network: Network
@@ -71,19 +71,22 @@ class Infusion(ABC):
         is_control: does it change nothing that the network has a say in, to measure what of another's gain
             is not the network's?
         on_cpu: does its model stay on the CPU, wherever training is?
+        needs_embedding: does it look at where the network embedding puts entities? Else none is learned for
+            it, and the space that `fit` gets has the network alone, and vectors of width 0.
         keeps_baseline: is what `fit` returns a `Wrapped` around the baseline, which is as it was? Then that
             is neither kept nor held a second time.
     """
 
     is_control: bool = False
     on_cpu: ClassVar[bool] = False
+    needs_embedding: bool = True
     keeps_baseline: bool = False
 
     def check(self, n_nodes: int, n_processes: int) -> None:
         """Refuse, before any work, what could not be done.
 
         Args:
-            n_nodes: entities that have an edge, at most.
+            n_nodes: entities that have an edge.
             n_processes: of the Trainer.
 
         Raises:

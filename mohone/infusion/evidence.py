@@ -98,14 +98,25 @@ class Evidence(Infusion):
         return self.random or list(self.experts) == ["frequency"]
 
     @property
+    def needs_embedding(self) -> bool:  # type: ignore[override]
+        """Where experts ask neighbours that are not drawn by lot, or vectors are retrofitted first."""
+        return self.first == "retrofit" or (self._asks_neighbors and not self.random)
+
+    @property
+    def _asks_neighbors(self) -> bool:
+        return any(expert.needs_neighbors for expert in self.new_experts())
+
+    @property
     def keeps_baseline(self) -> bool:  # type: ignore[override]
         """Its scores have something added; no vector moves unless that came first."""
         return self.first == "none"
 
-    def check(self, n_nodes: int, n_processes: int) -> None:  # noqa: ARG002
-        """Can neighbours be found?"""
-        if not self.random:
+    def check(self, n_nodes: int, n_processes: int) -> None:
+        """Can neighbours be found, and can what comes first be done?"""
+        if self.needs_embedding:
             check_nearest(n_nodes)
+        if self.first == "retrofit":
+            Retrofit().check(n_nodes, n_processes)
 
     def fit(
         self, model: KGEModel, space: NetworkSpace, validation: LinkPrediction, retrain: Retrain
@@ -117,7 +128,7 @@ class Evidence(Infusion):
         baseline = None if self.keeps_baseline and fitted_there else validation.mrr(model)
         if self.first == "retrofit":
             model, before = Retrofit().fit(model, space, validation, retrain)
-        neighbors, recall = self._neighbors(space)
+        neighbors, found_neighbors = self._neighbors(space)
         del space  # Of millions of entities it holds gigabytes.
         evidence, notes = fit_evidence(
             model.cpu(),
@@ -126,18 +137,18 @@ class Evidence(Infusion):
             self.new_experts(),
             self.fitting(retrain.inverse_temperature, validation.sample),
         )
-        found = notes["cross_validated_mrr"]
-        valid_mrr = found[notes["mode"]] if fitted_there else validation.mrr(evidence)
+        by_mode = notes["cross_validated_mrr"]
+        valid_mrr = by_mode[notes["mode"]] if fitted_there else validation.mrr(evidence)
         selection = {
             "chosen": self._chosen(notes),
             "kept": notes["mode"] != "none" or bool(before and before["selection"]["kept"]),
-            "valid_mrr_baseline": found["none"] if baseline is None else baseline,
+            "valid_mrr_baseline": by_mode["none"] if baseline is None else baseline,
             "valid_mrr_infused": valid_mrr,
             **notes,
         }
         if before:
             selection["first"] = before["selection"]
-        return evidence, {"selection": selection, "valid_mrr": valid_mrr, "neighbor_recall": recall}
+        return evidence, {"selection": selection, "valid_mrr": valid_mrr, **found_neighbors}
 
     def rebuild(self, model: KGEModel, notes: Notes, kg: KnowledgeGraph) -> KGEModel:
         """The model, perhaps with a known side of its own, and experts that know the training triples."""
@@ -172,13 +183,16 @@ class Evidence(Infusion):
             sample=sample or Sample(),
         )
 
-    def _neighbors(self, space: NetworkSpace) -> tuple[Neighbors, float]:
-        """Who votes, and the recall of the search for them."""
+    def _neighbors(self, space: NetworkSpace) -> tuple[Neighbors | None, Notes]:
+        """Who votes, if they are asked, and the recall of the search for them, if they were sought."""
+        if not self._asks_neighbors:
+            return None, {}
         if self.random:
             n = space.network.n_nodes
-            return weigh(random_neighbors(n, self.neighbors, self.seed, space.network.isolated)), 1.0
+            return weigh(random_neighbors(n, self.neighbors, self.seed, space.network.isolated)), {}
         nearest = space.nearest(self.neighbors, self.metric)
-        return weigh(nearest.rows, space.vectors if self.weights == "cosine" else None), nearest.recall
+        vectors = space.vectors if self.weights == "cosine" else None
+        return weigh(nearest.rows, vectors), {"neighbor_recall": nearest.recall}
 
     def new_experts(self) -> list[Expert]:
         """The experts that were chosen, who have learned nothing yet."""

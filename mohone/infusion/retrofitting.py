@@ -156,6 +156,7 @@ class RetrainOnly(Retraining):
     """The control of a gain: relations are re-trained as after retrofitting, while no entity moves."""
 
     is_control = True
+    needs_embedding = False
 
     def fit(
         self,

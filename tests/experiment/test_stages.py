@@ -133,3 +133,30 @@ def test_evidence_lies_around_the_one_baseline(umls: KnowledgeGraph, tmp_path: P
     again = runner.read(runner.infusion)
     assert again.inner is job.baseline
     assert all(torch.equal(a, b) for a, b in zip(again.own_state().values(), kept.values(), strict=True))
+
+
+@pytest.mark.parametrize("infusion", ["retrain", "evidence_frequency", "evidence_random"])
+def test_an_infusion_that_asks_no_embedding_has_none(
+    umls: KnowledgeGraph, tmp_path: Path, infusion: str
+) -> None:
+    def runner(netemb: str) -> Runner:
+        small = [each for each in TINY if not each.startswith(("netemb", "infusion"))]
+        typed = [*small, f"store_dir={tmp_path}", f"netemb={netemb}", f"infusion={infusion}"]
+        return Runner(make_plan(compose_plain(typed), tmp_path), umls)
+
+    jobs = {netemb: TrainedJob(runner(netemb)) for netemb in ("none", "shnb", "node2vec")}
+    keys = [job.runner.keys for job in jobs.values()]
+    assert all(each == keys[0] for each in keys)
+    assert list(keys[0]) == ["baseline", "infusion"]
+    job = jobs["none"]
+    job.runner.check()
+    assert job.is_infused
+    assert not job.has_network
+    assert job.model.n_entities == umls.n_entities
+
+
+def test_without_an_embedding_an_infusion_that_asks_it_is_left_out(
+    umls: KnowledgeGraph, tmp_path: Path
+) -> None:
+    config = compose_plain([f"store_dir={tmp_path}", "netemb=none", "infusion=evidence"])
+    assert list(Runner(make_plan(config, tmp_path), umls).keys) == ["baseline"]

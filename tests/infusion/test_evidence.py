@@ -140,3 +140,27 @@ def test_it_says_why(umls: KnowledgeGraph, infused: tuple[EvidenceModel, Notes])
 def test_bad_values_are_refused(changed: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         Evidence(**changed)
+
+
+@pytest.mark.parametrize(
+    ("options", "needed"),
+    [
+        ({}, True),
+        ({"random": True}, False),
+        ({"random": True, "first": "retrofit"}, True),
+        ({"experts": ["frequency", "paths", "heat"]}, False),
+        ({"experts": ["frequency"], "first": "retrofit"}, True),
+        ({"experts": ["answers"]}, True),
+    ],
+)
+def test_an_embedding_is_needed_where_someone_asks_neighbours(
+    options: dict[str, Any], needed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evidence = Evidence(**options)
+    assert evidence.needs_embedding == needed
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    if needed:
+        with pytest.raises(ConfigError, match="faiss"):
+            evidence.check(4_600_000, 1)
+    else:
+        evidence.check(4_600_000, 1)

@@ -23,6 +23,7 @@ from mohone.experiment.stages.base import (
 )
 from mohone.experiment.stages.baseline import BaselineStage
 from mohone.experiment.stages.network import NetworkStage
+from mohone.infusion import NetworkSpace
 from mohone.kge import KGEModel, Wrapped
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ class InfusionStage(Stage):
     def __init__(self, network: NetworkStage, baseline: BaselineStage) -> None:
         super().__init__(baseline.plan, baseline.kg)
         self.network, self.baseline = network, baseline
-        self.parents = (network, baseline)
+        infusion = self.plan.infusion
+        self.parents = (network, baseline) if infusion and infusion.needs_embedding else (baseline,)
 
     @property
     def config(self) -> Plain:
@@ -63,12 +65,19 @@ class InfusionStage(Stage):
         assert infusion is not None
         model, notes = infusion.fit(
             self._kept(runner) if infusion.keeps_baseline else runner.read(self.baseline),
-            runner.read(self.network),
+            self._space(runner),
             runner.validation,
             _Retrain(self, runner.validation),
         )
         save_weights(_around(model).own_state() if infusion.keeps_baseline else model.state_dict(), folder)
         return notes
+
+    def _space(self, runner: Sources) -> NetworkSpace:
+        """The network, with the embedding if that is needed."""
+        if self.network in self.parents:
+            space: NetworkSpace = runner.read(self.network)
+            return space
+        return NetworkSpace(self.plan.network(self.kg), torch.empty(self.kg.n_entities, 0))
 
     def _kept(self, runner: Sources) -> KGEModel:
         """The baseline that an infusion leaves as it is: the one that all look at, if on its device."""

@@ -51,7 +51,7 @@ class Runner:
         self.plan, self.kg, self._missing = plan.at(Size.of(kg)), kg, missing
         self.network, self.baseline = NetworkStage(self.plan, kg), BaselineStage(self.plan, kg)
         self.infusion = InfusionStage(self.network, self.baseline)
-        wanted = {self.network: self.plan.embedding, self.baseline: True}
+        wanted = {self.network: self.plan.has_embedding, self.baseline: True}
         wanted[self.infusion] = self.plan.has_infusion
         self.stages = {stage.name: stage for stage, is_wanted in wanted.items() if is_wanted}
         self._trained: dict[str, Trained] = {}
