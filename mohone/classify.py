@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from mohone.evaluation.classification import Classifier
     from mohone.opened.finished import FinishedJob
 
-_SUFFIXES = (".txt", ".tsv")
-
 
 def main(arguments: list[str] | None = None) -> int:
     """The command line; the exit code is 1 if nothing was classified."""
@@ -88,26 +86,23 @@ def _folder_of_negatives(given: argparse.Namespace, job: FinishedJob) -> Path | 
         return None
     if given.negatives:
         return Path(given.negatives)
+    from mohone.data.datasets import files_of
+
     path = job.result["config"]["dataset"].get("path")
-    folder = Path(path) if path else None
-    there = folder and any((folder / f"valid_negatives{suffix}").is_file() for suffix in _SUFFIXES)
-    return folder if there else None
+    return Path(path) if path and files_of(Path(path), "valid_negatives") else None
 
 
 def _negatives(given: argparse.Namespace, job: FinishedJob, folder: Path | None, split: str) -> Tensor:
     from mohone.data.corruption import draw_negatives
+    from mohone.data.datasets import find_file
     from mohone.data.named_triples import read_known
 
     if folder is None:
         return draw_negatives(job.kg, split, given.typed, given.seed)
-    paths = [folder / f"{split}_negatives{suffix}" for suffix in _SUFFIXES]
-    found = [path for path in paths if path.is_file()]
-    if len(found) != 1:
-        state = "neither is" if not found else "both are"
-        raise DataError(f"{paths[0]} or {paths[1].name} must be there, but {state}.")
-    triples = read_known(found[0], job.kg, job.result["config"]["dataset"].get("delimiter", "\t"))
+    path = find_file(folder, f"{split}_negatives")
+    triples = read_known(path, job.kg, job.result["config"]["dataset"].get("delimiter", "\t"))
     if len(triples) == 0:
-        raise DataError(f"{found[0]} must hold triples, but is empty.")
+        raise DataError(f"{path} must hold triples, but is empty.")
     return triples
 
 

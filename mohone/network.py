@@ -9,11 +9,13 @@ from pathlib import Path
 
 from mohone.configuration.compose import LAST_SEED, compose_plain
 from mohone.core.command_line import Parser, YesNo
+from mohone.core.config import CHOICES, Plain
 from mohone.core.errors import ConfigError, require_choice, require_int
 from mohone.core.files import check_file, check_writable
 from mohone.core.terminal import exit_code, prepare_terminal, typed
 from mohone.core.words import counted
 
+_READ = ("netemb", "network", "trainer", "seed", "dim", "sparse", "allocator", "progress", "check_memory")
 _NO_DATASET = "dataset=folder"  # The usual one would suggest its own size.
 
 
@@ -44,7 +46,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _export(given: argparse.Namespace) -> None:
     check_file("FILE", given.file)
-    config = compose_plain([_NO_DATASET, *given.settings])
+    config = _composed(given.settings)
     # Torch and Lightning take seconds: help and typos should not.
     import pytorch_lightning as pl
 
@@ -80,6 +82,22 @@ def _export(given: argparse.Namespace) -> None:
     write_vectors(out, names, vectors)
     loss = f", loss {notes['loss']:.3f} nats" if notes["loss"] is not None else ""
     logging.info("%s objective%s; wrote %s", notes["objective"], loss, out)
+
+
+def _composed(settings: list[str]) -> Plain:
+    """The configuration that settings say.
+
+    Raises:
+        ConfigError: one that a network embedding has no use for.
+    """
+    config = compose_plain([_NO_DATASET, *settings])
+    usual = compose_plain([_NO_DATASET, f"dim={config['dim']}", f"seed={config['seed']}"])
+    for group in sorted(set(config) - {*_READ, CHOICES}):
+        if config[group] != usual[group]:
+            raise ConfigError(
+                f"`{group}` must be left out, for a network embedding alone has no use for it, but is given."
+            )
+    return config
 
 
 if __name__ == "__main__":

@@ -57,6 +57,8 @@ def test_triples_and_the_order_of_lines_give_the_same(edges: Path, tmp_path: Pat
             ["--export", "o.npz", "graph.weighting=sum"],
             "`network.weighting` must be one of binary, count, weight",
         ),
+        (["--export", "o.npz", "kge_model=complex"], "`kge_model` must be left out, for a network embedding"),
+        (["--export", "o.npz", "infusion.beta=0.3"], "`infusion` must be left out, for a network embedding"),
         (["--export", "o.npz", "sparse=scipy"], "`sparse` must be one of torch, torch_sparse"),
     ],
 )

@@ -112,7 +112,7 @@ def test_triples_are_classified(job: str, capsys: pytest.CaptureFixture[str], tm
             f"{kg.entities.names[h]}\t{kg.relations.names[r]}\t{kg.entities.names[t]}\n"
             for h, r, t in getattr(kg, split).tolist()
         ]
-        (tmp_path / f"{split}_negatives.txt").write_text("".join(lines), encoding="utf-8")
+        (tmp_path / f"{split}_negatives.csv").write_text("".join(lines), encoding="utf-8")
     assert classify.main([job, "--negatives", str(tmp_path)]) == 0
     assert "ROC-AUC            0.5000" in capsys.readouterr().out
     header = "head\trelation\ttail\n"

@@ -62,7 +62,7 @@ def nearest_neighbors(
         >>> nearest_neighbors(on_a_line, 2, "euclidean").rows.tolist()
         [[1, 2], [0, 2], [1, 0]]
     """
-    require_choice("infusion.metric", metric, METRICS)
+    require_choice("metric", metric, METRICS)
     n = len(vectors)
     kept = torch.arange(n) if excluded is None else (~excluded).nonzero().flatten()
     k = min(k, max(0, len(kept) - 1))

@@ -163,23 +163,28 @@ class PublishedDataset:
 
 
 def _find_files(folder: Path) -> dict[str, Path]:
-    """The file of each split.
+    """The file of each split."""
+    return {split: find_file(folder, split) for split in SPLITS}
+
+
+def find_file(folder: Path, name: str) -> Path:
+    """The file of triples of this name, whatever its ending.
 
     Raises:
         DataError: there is none, or more than one.
     """
-    files = {}
-    for split in SPLITS:
-        found = [path for ending in _ENDINGS if (path := folder / f"{split}{ending}").is_file()]
-        if not found:
-            raise DataError(
-                f"{folder / split}.txt or {split}.tsv must be there, but neither is (nor .csv or .parquet, "
-                "nor a text packed as .gz or .zst)."
-            )
-        if len(found) > 1:
-            raise DataError(
-                f"There must be one file of {split}, but {folder} has "
-                f"{', '.join(each.name for each in found)}."
-            )
-        files[split] = found[0]
-    return files
+    found = files_of(folder, name)
+    if not found:
+        raise DataError(
+            f"{folder / name}.txt or {name}.tsv must be there, but neither is (nor .csv or .parquet, "
+            "nor a text packed as .gz or .zst)."
+        )
+    if len(found) > 1:
+        names = ", ".join(each.name for each in found)
+        raise DataError(f"There must be one file of {name}, but {folder} has {names}.")
+    return found[0]
+
+
+def files_of(folder: Path, name: str) -> list[Path]:
+    """All files of triples of this name."""
+    return [path for ending in _ENDINGS if (path := folder / f"{name}{ending}").is_file()]

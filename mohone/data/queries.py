@@ -40,7 +40,7 @@ def read_queries(path: Path, kg: KnowledgeGraph, size: int = 4096) -> Iterator[Q
     """Read `head<TAB>relation<TAB>tail` lines of which one field is empty or `?`, batch by batch.
 
     Names are those of the data set, byte for byte; one that is called `?` cannot be asked about. Blank lines
-    are skipped, and so is a first line that names columns, whose order is then this line's.
+    are skipped, and so is a first of the others that names columns, whose order is then this line's.
 
     Args:
         path: of the file.
@@ -52,15 +52,16 @@ def read_queries(path: Path, kg: KnowledgeGraph, size: int = 4096) -> Iterator[Q
     """
     triples: list[tuple[int, int, int]] = []
     lines: list[int] = []
-    order = list(range(len(FIELDS)))
+    order, first = list(range(len(FIELDS))), True
     try:
         with path.open("rb") as file:
             for number, line in enumerate(file, start=1):
                 if not line.strip(b" \r\n"):
                     continue
                 fields = _fields(path, number, line)
-                if number == 1 and is_header(fields, kg):
-                    order = need_order(fields, FIELDS, f"{path}, line 1")
+                is_first, first = first, False
+                if is_first and is_header(fields, kg):
+                    order = need_order(fields, FIELDS, f"{path}, line {number}")
                     continue
                 triples.append(_query(path, number, fields, kg, order))
                 lines.append(number)

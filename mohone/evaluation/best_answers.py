@@ -50,6 +50,8 @@ class Wanted:
         require_int("top", self.top, 1)
         require_bool("known", self.known)
         require_bool("typed", self.typed)
+        if self.own is not None:
+            require_bool("own", self.own)
 
 
 class Answer(NamedTuple):

@@ -41,7 +41,7 @@ class Retrain(Protocol):
     """Trains what of a model is not frozen, by the objective that the model was trained with.
 
     Attributes:
-        inverse_temperature: factor of the scores in that objective.
+        inverse_temperature: factor of the scores in that objective, if its loss has one.
     """
 
     inverse_temperature: float

@@ -62,7 +62,7 @@ def test_a_first_line_that_names_columns_is_none(
     base: KnowledgeGraph, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     queries, triples = tmp_path / "q.tsv", tmp_path / "t.tsv"
-    queries.write_text("head\trelation\ttail\na\tr\t?\n", encoding="utf-8")
+    queries.write_text("\n\nhead\trelation\ttail\na\tr\t?\n", encoding="utf-8")
     assert [batch.triples.tolist() for batch in read_queries(queries, base)] == [[[0, 0, ASKED]]]
     triples.write_text("subject\tpredicate\tobject\na\tr\tb\n", encoding="utf-8")
     assert read_known(triples, base).tolist() == [[0, 0, 1]]

@@ -158,7 +158,7 @@ def test_an_embedding_is_needed_where_someone_asks_neighbours(
 ) -> None:
     evidence = Evidence(**options)
     assert evidence.needs_embedding == needed
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda *_: None)
     if needed:
         with pytest.raises(ConfigError, match="faiss"):
             evidence.check(4_600_000, 1)
