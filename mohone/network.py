@@ -74,7 +74,7 @@ def _export(given: argparse.Namespace) -> None:
     names = edges.names
     head, tail = edges.ends.T
     network = Network.from_edges(head, tail, len(names), weighting, edges.weights)
-    embedding.learner.objective_for(len(names))
+    embedding.check(len(names))
     found = f"{counted(len(names), 'node')}, {counted(network.n_edges, 'edge')}"
     logging.info("%s, %d isolated", found, int(network.isolated.sum()))
     pl.seed_everything(seed, verbose=False)

@@ -13,14 +13,14 @@ from torch.utils.data import DataLoader, IterableDataset
 from mohone.experiment.stages.runner import Runner
 from mohone.experiment.stopwatch import Stopwatch, Time, seconds_of
 from mohone.netemb import StructuralRole
-from mohone.netemb.exact import ExactObjective, NodeBatches
+from mohone.netemb.exact import NodeBatches
+from mohone.netemb.learn import Lesson, lesson_of
 from mohone.netemb.pairs import PairBatches
-from mohone.netemb.sampled import SampledObjective
+from mohone.netemb.rows import BLOCK
 from mohone.netemb.shnb import SharedNeighborhood
 
 NewTrainer = Callable[..., pl.Trainer]
 _BLOCKS = 8  # Blocks of a neighbourhood's rows that are measured.
-_BLOCK = 64  # Rows of a neighbourhood that are computed at once.
 
 
 def time_of_network(runner: Runner, new_trainer: NewTrainer) -> Time:
@@ -33,48 +33,31 @@ def time_of_network(runner: Runner, new_trainer: NewTrainer) -> Time:
     embedding, seed = runner.plan.embedding, runner.plan.seed
     assert embedding is not None
     learner, network = embedding.learner, runner.plan.network(runner.kg)
-    n, generator = network.n_nodes, torch.Generator().manual_seed(seed)
-    neighborhood, factor = embedding.neighborhood, 1.0
+    n, neighborhood, factor = network.n_nodes, embedding.neighborhood, 1.0
     if isinstance(neighborhood, StructuralRole):  # All at once or not at all; the heat takes half of it.
         neighborhood, factor = SharedNeighborhood(neighborhood.scales, neighborhood.laplacian), 2.0
     neighborhood.fit(network, seed)
-    exact = learner.objective_for(n) == "exact"
-    drawn = (learner.sampled_batch_size, learner.n_draws, learner.n_negatives, generator)
-    batches: NodeBatches | PairBatches = (
-        NodeBatches(network, learner.batch_size, generator)
-        if exact
-        else PairBatches(neighborhood, network, *drawn)
-    )
-    if not len(batches):
+    lesson = lesson_of(network, neighborhood, learner, seed, _SomeRows(n))
+    if not len(lesson.batches):
         return Time(0.0, "no edge")
-    n_steps = max(learner.min_epochs * len(batches), learner.steps_for(n))
-    if not exact:
-        step = _seconds_of_step(
-            new_trainer, SampledObjective(n, learner.dim, learner.sampled_lr), batches, n_steps
-        )
-        return Time(n_steps * step, f"{1000 * step:.3g} ms a step x {n_steps:,}")
-    blocks = torch.arange(n).split(_BLOCK)[:_BLOCKS]
+    n_steps = lesson.n_passes * len(lesson.batches)
+    step = _seconds_of_step(new_trainer, lesson)
+    steps = f"{1000 * step:.3g} ms a step x {n_steps:,}"
+    if learner.objective_for(n) == "sampled":
+        return Time(n_steps * step, steps)
+    blocks = torch.arange(n).split(BLOCK)[:_BLOCKS]
     neighborhood.weights(blocks[0])
     rows = factor * seconds_of(lambda: [neighborhood.weights(block) for block in blocks])
     rows *= n / sum(map(len, blocks))
-    some: Any = _SomeRows(n)
-    step = _seconds_of_step(new_trainer, ExactObjective(some, n, learner.dim, learner.lr), batches, n_steps)
-    told = f"{rows:.2g} s of rows + {1000 * step:.3g} ms a step x {n_steps:,}"
-    return Time(rows + n_steps * step, told)
+    return Time(rows + n_steps * step, f"{rows:.2g} s of rows + {steps}")
 
 
-def _seconds_of_step(
-    new_trainer: NewTrainer,
-    module: ExactObjective | SampledObjective,
-    batches: NodeBatches | PairBatches,
-    n_steps: int,
-) -> float:
+def _seconds_of_step(new_trainer: NewTrainer, lesson: Lesson) -> float:
     """Seconds of a usual step; see `mohone.netemb.learn`."""
-    module.n_steps, watch = n_steps, Stopwatch()
-    place = {} if isinstance(module, ExactObjective) else {"accelerator": "cpu", "precision": "32-true"}
-    n_threads = torch.get_num_threads()
+    watch, n_threads = Stopwatch(), torch.get_num_threads()
     try:
-        new_trainer(watch, **place).fit(module, DataLoader(_Endless(batches), batch_size=None))
+        batches = DataLoader(_Endless(lesson.batches), batch_size=None)
+        new_trainer(watch, **lesson.place).fit(lesson.module, batches)
     finally:
         torch.set_num_threads(n_threads)
     return watch.step

@@ -6,7 +6,7 @@ import copy
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -107,6 +107,14 @@ class NetworkEmbedding:
         require_kind("netemb.neighborhood", self.neighborhood, Neighborhood)
         require_kind("netemb.learner", self.learner, Learner)
 
+    def check(self, n_nodes: int) -> None:
+        """Refuse what could not be learned of so many nodes.
+
+        Raises:
+            ConfigError: what cannot be.
+        """
+        self.neighborhood.check(self.learner.objective_for(n_nodes))
+
     def fit(
         self, network: Network, make_trainer: Callable[..., pl.Trainer], seed: int
     ) -> tuple[Tensor, dict[str, Any]]:
@@ -141,35 +149,12 @@ def learn(
     Returns:
         `(n_nodes, dim)` and the loss (nats a node) by epoch, which is several passes over a small network.
     """
-    from mohone.netemb.exact import ExactObjective, NodeBatches
-    from mohone.netemb.sampled import SampledObjective
-
-    exact = settings.objective_for(network.n_nodes) == "exact"
     neighborhood = copy.copy(neighborhood)  # What it observes is not held longer than it is needed.
     neighborhood.fit(network, seed)
-    generator = torch.Generator().manual_seed(seed)
-    module: ExactObjective | SampledObjective
-    batches: NodeBatches | PairBatches
-    if exact:
-        rows = NeighborRows(neighborhood, network)
-        module = ExactObjective(rows, network.n_nodes, settings.dim, settings.lr)
-        batches = NodeBatches(network, settings.batch_size, generator)
-    else:
-        module = SampledObjective(network.n_nodes, settings.dim, settings.sampled_lr)
-        batches = PairBatches(
-            neighborhood,
-            network,
-            settings.sampled_batch_size,
-            settings.n_draws,
-            settings.n_negatives,
-            generator,
-        )
+    module, batches, n_passes, place = lesson_of(network, neighborhood, settings, seed)
     if len(batches) == 0:
         return module.vectors.detach().clone(), []
-    n_passes = max(settings.min_epochs, math.ceil(settings.steps_for(network.n_nodes) / len(batches)))
-    module.n_steps = n_passes * len(batches)
     n_epochs, n_each = _shared_out(n_passes, len(batches))
-    place = {} if exact else {"accelerator": "cpu", "precision": "32-true"}
     trainer = make_trainer("netemb", one_process=True, max_epochs=n_epochs, **place)
     n_threads = torch.get_num_threads()  # Drawing takes one of them for itself.
     try:
@@ -177,6 +162,54 @@ def learn(
     finally:
         torch.set_num_threads(n_threads)
     return module.vectors.detach(), list(module.history)
+
+
+class Lesson(NamedTuple):
+    """What a Trainer needs to learn an embedding.
+
+    Attributes:
+        module: has the vectors.
+        batches: of one pass over the nodes.
+        n_passes: that are learned.
+        place: arguments of the Trainer: draws are learned on the CPU.
+    """
+
+    module: ExactObjective | SampledObjective
+    batches: NodeBatches | PairBatches
+    n_passes: int
+    place: dict[str, str]
+
+
+def lesson_of(
+    network: Network, neighborhood: Neighborhood, settings: Learner, seed: int, rows: Any = None
+) -> Lesson:
+    """How an embedding is learned.
+
+    Args:
+        network: all nodes.
+        neighborhood: fitted to it.
+        settings: of the learner.
+        seed: of the order of nodes and of what is drawn.
+        rows: of the exact objective, by node; None: those of the neighbourhood, which are computed now.
+    """
+    from mohone.netemb.exact import ExactObjective, NodeBatches
+    from mohone.netemb.sampled import SampledObjective
+
+    n, generator = network.n_nodes, torch.Generator().manual_seed(seed)
+    module: ExactObjective | SampledObjective
+    batches: NodeBatches | PairBatches
+    if settings.objective_for(n) == "exact":
+        rows, place = NeighborRows(neighborhood, network) if rows is None else rows, {}
+        module = ExactObjective(rows, n, settings.dim, settings.lr)
+        batches = NodeBatches(network, settings.batch_size, generator)
+    else:
+        place = {"accelerator": "cpu", "precision": "32-true"}
+        module = SampledObjective(n, settings.dim, settings.sampled_lr)
+        drawn = settings.sampled_batch_size, settings.n_draws, settings.n_negatives
+        batches = PairBatches(neighborhood, network, *drawn, generator)
+    n_passes = max(settings.min_epochs, math.ceil(settings.steps_for(n) / max(1, len(batches))))
+    module.n_steps = n_passes * len(batches)
+    return Lesson(module, batches, n_passes, place)
 
 
 def _shared_out(n_passes: int, n_batches: int) -> tuple[int, int]:

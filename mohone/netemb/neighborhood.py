@@ -13,6 +13,13 @@ from mohone.graph.network import Network
 class Neighborhood(ABC):
     """Distributions over nodes: what a node's embedding has to predict, as whole rows or as draws."""
 
+    def check(self, objective: str) -> None:
+        """Refuse what could not be learned by an objective, `exact` (rows) or `sampled` (draws).
+
+        Raises:
+            ConfigError: what cannot be.
+        """
+
     @abstractmethod
     def fit(self, network: Network, seed: int) -> None:
         """Take the graph that all else speaks of; costly things are left to their first use.

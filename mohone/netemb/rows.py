@@ -12,13 +12,13 @@ from mohone.graph.network import Network
 from mohone.netemb.neighborhood import Neighborhood
 
 _FLOAT32_LIMIT = 1 << 30  # Bytes up to which the matrix is held in float32, beyond in float16.
-_BLOCK = 64  # Rows computed at a time: the fastest on the benchmark graphs, a block fits the cache.
+BLOCK = 64  # Rows computed at a time: the fastest on the benchmark graphs, a block fits the cache.
 
 
 def node_blocks(n_nodes: int, description: str) -> Iterator[Tensor]:
     """All nodes in blocks, under a progress bar."""
     with progress_bar(description, n_nodes, unit="node") as bar:
-        for nodes in torch.arange(n_nodes).split(_BLOCK):
+        for nodes in torch.arange(n_nodes).split(BLOCK):
             yield nodes
             bar.update(len(nodes))
 

@@ -29,6 +29,13 @@ class SharedNeighborhood(Neighborhood):
         # At 0 no heat flows.
         self.scales, self.laplacian = check_kernel(scale, laplacian, "netemb.scale", strict=True)
 
+    def check(self, objective: str) -> None:
+        """By the rows of the symmetric Laplacian no walk ends."""
+        if objective == "sampled" and self.laplacian != "random_walk":
+            raise ConfigError(
+                "`netemb.laplacian` must be random_walk for the sampled objective, but is symmetric."
+            )
+
     def fit(self, network: Network, seed: int) -> None:  # noqa: ARG002
         """Set up the kernel and the walks."""
         self._network = network
@@ -43,10 +50,7 @@ class SharedNeighborhood(Neighborhood):
         """Ends of random walks.
 
         Raises:
-            ConfigError: if the Laplacian is the symmetric one, whose rows no walk ends by.
+            ConfigError: see `check`.
         """
-        if self.laplacian != "random_walk":
-            raise ConfigError(
-                "`netemb.laplacian` must be random_walk for the sampled objective, but is symmetric."
-            )
+        self.check("sampled")
         return walk_ends(self._network, nodes, self._lengths, draw_key(generator))

@@ -9,7 +9,7 @@ from mohone.graph.barbell import barbell
 from mohone.graph.divergence import HistogramDivergence, log_histograms
 from mohone.graph.heat_kernel import HeatKernel
 from mohone.graph.network import Network
-from mohone.netemb import DeepWalk, Node2Vec, SharedNeighborhood, StructuralRole
+from mohone.netemb import DeepWalk, NetworkEmbedding, Node2Vec, SharedNeighborhood, StructuralRole
 from mohone.netemb.neighborhood import Neighborhood
 from mohone.netemb.rows import NeighborRows
 from mohone.netemb.struct import standardised_weights
@@ -131,6 +131,10 @@ def test_the_symmetric_laplacian_has_no_walks() -> None:
         ConfigError, match=r"`netemb\.laplacian` must be random_walk for the sampled objective"
     ):
         neighborhood.sample(torch.tensor([0]), torch.Generator())
+    embedding = NetworkEmbedding(neighborhood)
+    embedding.check(50_000)
+    with pytest.raises(ConfigError, match="for the sampled objective, but is symmetric"):
+        embedding.check(50_001)
 
 
 def test_bad_walks_are_refused() -> None:

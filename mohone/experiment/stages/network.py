@@ -34,7 +34,7 @@ class NetworkStage(Stage):
         """Is the objective for this many entities, and has the network the weights it wants?"""
         assert self.plan.embedding is not None
         check_weighting(self.plan.weighting, self.kg.weights)
-        self.plan.embedding.learner.objective_for(self.kg.n_entities)
+        self.plan.embedding.check(self.kg.n_entities)
 
     def train(self, folder: Path, runner: Sources) -> Plain:  # noqa: ARG002
         """Learn the vectors."""
