@@ -112,6 +112,10 @@ class Expert(nn.Module, ABC):
     def why(self, known: int, relation: int, candidate: int) -> list[Reason]:
         """What speaks for a candidate, in ids, the strongest first; at most a handful."""
 
+    def held_bytes(self, n_entities: int) -> int:  # noqa: ARG002
+        """What it keeps at most of what it was asked, beside facts and what it has learned."""
+        return 0
+
     def notes(self) -> dict[str, Any]:
         """What is worth telling of what was learned, in plain types."""
         return {}

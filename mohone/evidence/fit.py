@@ -71,6 +71,17 @@ class Fitting:
         for one in require_some("infusion.penalty", self.penalty):
             require_float("infusion.penalty", one, strict=True)
 
+    @property
+    def of_queries(self) -> Sample:
+        """The queries that weights are fitted on."""
+        most = self.most_queries
+        return replace(self.sample, queries=min(self.sample.queries or most, most))
+
+    def n_queries(self, kg: KnowledgeGraph) -> int:
+        """How many queries weights are fitted on, about."""
+        every = 2 * len(kg.valid) if self.fit_on == "valid" else 2 * len(kg.train) // _HELD_OUT
+        return min(every, self.of_queries.queries or every)
+
 
 def fit_evidence(
     model: KGEModel,
@@ -105,10 +116,9 @@ def fit_weights(
 ) -> tuple[EvidenceModel, dict[str, Any]]:
     """Mix what experts have learned with a model, by the validation triples of `kg`."""
     scale, description = fitting.inverse_temperature, fitting.description
-    sample = replace(
-        fitting.sample, queries=min(fitting.sample.queries or fitting.most_queries, fitting.most_queries)
+    collected = collect(
+        model, experts, kg, scale, fitting.n_candidates, description, sample=fitting.of_queries
     )
-    collected = collect(model, experts, kg, scale, fitting.n_candidates, description, sample=sample)
     out = EvidenceModel(model, experts, scale)
 
     def choose(lists: Lists) -> Choice:

@@ -74,6 +74,12 @@ class Heat(Expert):
         else:
             self._heat = DenseHeat(*flow, self.cache_bytes)
 
+    def held_bytes(self, n_entities: int) -> int:
+        """The rows that are kept."""
+        if n_entities > self.most_dense:
+            return 0
+        return min(self.cache_bytes, 2 * len(self.scales) * n_entities**2)
+
     def add_to(self, scores: Tensor, known: Tensor, relation: Tensor, weights: Tensor) -> None:  # noqa: ARG002
         """Add the weighted values of all entities."""
         self._heat.add_to(scores, known, weights)

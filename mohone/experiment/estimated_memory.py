@@ -17,6 +17,7 @@ from mohone.core.machine import GB, memory_left
 from mohone.evaluation.chunks import block_elements
 from mohone.experiment.plan import Plan
 from mohone.experiment.stages.runner import Runner
+from mohone.infusion.evidence import Evidence
 from mohone.infusion.retrofitting import Retraining
 from mohone.kge.tables import LARGE
 from mohone.training import NegativeSampling
@@ -24,6 +25,8 @@ from mohone.training import NegativeSampling
 _NUMBER = 4  # Bytes of one, and of an id.
 _ID = 8
 _IDS_OF_TRIPLE = 50  # Of a training triple: known answers of both sides, examples, an epoch laid out.
+_BYTES_OF_FACT = 32  # Of a training triple, in both directions.
+_OF_A_FOLD = 0.8
 _CLEARLY = 1.25  # An estimate so many times too large is no error of the estimate.
 
 
@@ -181,7 +184,26 @@ def _infusion(runner: Runner, tables: int) -> Held:
     }
     if isinstance(plan.infusion, Retraining):
         parts["scores of a step"] = _scores(plan, kg.n_entities)
+    if isinstance(plan.infusion, Evidence):
+        parts |= _fitted(runner, plan.infusion) | _kept_by_experts(runner)
     return Held(tables, parts, device)
+
+
+def _fitted(runner: Runner, evidence: Evidence) -> dict[str, float]:
+    """Lists of candidates with their values, and once more what a fold of them is fitted on."""
+    fitting = evidence.fitting(sample=runner.plan.validation.at(runner.kg).sample(runner.plan.seed))
+    width = 1 + sum(len(expert.values) for expert in evidence.new_experts())
+    of_list = min(fitting.n_candidates, runner.kg.n_entities) * (_NUMBER * width + _ID)
+    grown = 2.5 if runner.kg.n_entities > fitting.most_by_model else 1.0
+    return {"lists of candidates": (grown + _OF_A_FOLD) * fitting.n_queries(runner.kg) * of_list}
+
+
+def _kept_by_experts(runner: Runner) -> dict[str, float]:
+    evidence, n = runner.plan.infusion, runner.kg.n_entities
+    if not isinstance(evidence, Evidence) or not runner.plan.has_infusion:
+        return {}
+    kept = sum(expert.held_bytes(n) for expert in evidence.new_experts())
+    return {"experts": kept + _BYTES_OF_FACT * len(runner.kg.train)}
 
 
 def _evaluation(runner: Runner, tables: int) -> Held:
@@ -193,4 +215,4 @@ def _evaluation(runner: Runner, tables: int) -> Held:
         "scores of a block": 4 * _NUMBER * max(block_elements(device), kg.n_entities),
         "triples": _triples(runner),
     }
-    return Held(tables, parts, device)
+    return Held(tables, parts | _kept_by_experts(runner), device)

@@ -56,9 +56,13 @@ class Validation:
             return {}
         return {"evaluation": {"valid_queries": self.queries, "valid_candidates": self.candidates}}
 
+    def sample(self, seed: int) -> Sample:
+        """The queries that are asked."""
+        return Sample(self.queries, seed=seed)
+
     def ranking(self, kg: KnowledgeGraph, seed: int) -> LinkPrediction:
         """Ranks the validation triples, filtered, among all entities."""
-        return LinkPrediction(kg, "valid", ("filtered",), sample=Sample(self.queries, seed=seed))
+        return LinkPrediction(kg, "valid", ("filtered",), sample=self.sample(seed))
 
     def watching(self, kg: KnowledgeGraph, seed: int) -> LinkPrediction:
         """The same, among the drawn candidates: for training, which asks often which weights are the best."""

@@ -10,11 +10,15 @@ import torch
 
 from mohone.configuration.compose import absolute_paths, compose_plain
 from mohone.core.machine import GB
+from mohone.evidence.collect import collect
+from mohone.evidence.fit import learn_experts
+from mohone.evidence.heat import Heat
 from mohone.experiment.estimated_memory import held, model_numbers
 from mohone.experiment.estimated_time import Times
 from mohone.experiment.estimates import estimate
 from mohone.experiment.plan import make_plan
 from mohone.experiment.stages.runner import Runner
+from mohone.infusion.evidence import Evidence
 from tests.helpers.commands import TINY, mohone, results
 from tests.helpers.graphs import write_folder
 
@@ -150,6 +154,28 @@ def test_each_stage_is_planned_and_what_is_stored_takes_no_time(tmp_path: Path) 
         "baseline",
     }
     assert again["netemb"].seconds == again["baseline"].seconds == 0
+
+
+def test_what_evidence_holds_is_counted(tmp_path: Path) -> None:
+    job = ["infusion=evidence", "infusion.experts=[heat,frequency]", *TINY[:3]]
+    runner = runner_of(tmp_path, *job)
+    kg, infusion = runner.kg, runner.plan.infusion
+    assert isinstance(infusion, Evidence)
+    experts = infusion.new_experts()
+    learn_experts(experts, kg, None, 0)
+    model = runner.plan.new_model(kg.n_entities, kg.n_relations)
+    lists = collect(model, experts, kg, 1.0, infusion.candidates)
+    n_bytes = lists.lists.values.nbytes + lists.candidates.nbytes
+    parts = held(runner)["infusion"].parts
+    assert parts["lists of candidates"] == pytest.approx(1.8 * n_bytes)  # A fold has most of them once more.
+    heat = experts[0]
+    assert isinstance(heat, Heat)
+    kept = heat._heat._kept.nbytes  # type: ignore[union-attr]
+    assert heat.held_bytes(kg.n_entities) == kept
+    assert parts["experts"] == kept + 32 * len(kg.train)
+    few = held(runner_of(tmp_path, *job, "evaluation.valid_queries=100"))["infusion"].parts
+    share = few["lists of candidates"] / parts["lists of candidates"]
+    assert share == pytest.approx(100 / (2 * len(kg.valid)))
 
 
 @pytest.mark.parametrize(
