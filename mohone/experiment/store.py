@@ -14,7 +14,7 @@ from mohone.core.errors import ConfigError
 from mohone.core.files import check_writable, locked, making_once
 
 log = logging.getLogger(__name__)
-FORMAT = 4  # Raise it when the same configuration would give other results than before.
+FORMAT = 5  # Raise it when the same configuration would give other results than before.
 
 # Keys that configurations got later, and the values that mean "as before": with them a stage stays the same.
 _LATER: dict[tuple[str, ...], dict[str, Any]] = {
