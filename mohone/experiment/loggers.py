@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+import numpy as np
+
 from mohone.core.config import CHOICES, Plain
 from mohone.core.errors import not_installed, require_choice
 from mohone.evaluation.settings import TESTED, settings_in
@@ -164,7 +166,16 @@ def log_picture(project: str, name: str, figure: Any, folder: Path) -> None:
         ConfigError: wandb is not installed.
     """
     with _start_run(project, folder, name=name, job_type="figure") as run:
-        run.log({name: _wandb().Image(figure)})
+        run.log({name: _image(figure)})
+
+
+def _image(figure: Any) -> Any:
+    """A figure as W&B keeps one: in numbers, for of a figure it asks pyplot, which it does not import."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    canvas: Any = FigureCanvasAgg(figure)
+    canvas.draw()
+    return _wandb().Image(np.asarray(canvas.buffer_rgba()))
 
 
 def _start_run(project: str, folder: Path, mode: str | None = None, **described: Any) -> Any:
@@ -211,7 +222,7 @@ def _pictures(result: Plain) -> dict[str, Any]:
         "gain by distance": distance_figure(result),
         "gain by relation": relation_figure(result),
     }
-    return {name: _wandb().Image(figure) for name, figure in figures.items() if figure is not None}
+    return {name: _image(figure) for name, figure in figures.items() if figure is not None}
 
 
 def _rows(result: Plain) -> list[tuple[str, str, str, float]]:

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from mohone.core.config import Plain
 from mohone.evaluation.settings import TESTED
-from mohone.reporting.infusions import chosen, parts_of, tried_points
+from mohone.reporting.breakdown import BinGain, RelationGain, gains_by_bin, gains_by_point, gains_by_relation
+from mohone.reporting.infusions import chosen, parts_of
 from mohone.reporting.page.charts import Axis, Chart, Key
 from mohone.reporting.page.extras import Extras, Steps
 from mohone.reporting.page.jobs import Job
@@ -21,24 +22,10 @@ _BINS = {
 _CURVES = {"train/loss": "loss", "objective": "objective", "valid/mrr": "validation MRR"}
 
 
-class Relation(NamedTuple):
-    """A relation's figures; `added` is its gain times its share of all queries: they sum to the job's."""
-
-    name: str
-    n_queries: int
-    before: float
-    after: float
-    gain: float
-    added: float
-
-
 class Bin(NamedTuple):
     """A part of the queries; `left` and `width` are those of the bar of its gain, from 0 to 100."""
 
-    name: str
-    n_queries: int
-    before: float
-    gain: float
+    of: BinGain
     left: float
     width: float
 
@@ -83,7 +70,7 @@ class Details:
     job: Job
     chosen: str
     parts: list[PartRow]
-    relations: list[Relation]
+    relations: list[RelationGain]
     n_relations: int
     bins: list[Bins]
     curves: list[Chart]
@@ -95,7 +82,7 @@ class Details:
 
 def details_of(job: Job, own: list[tuple[str, str]], extras: Extras, most_relations: int) -> Details:
     """The details of a job that ended well; of relations those that change most, as many as are asked for."""
-    found = relations_of(job.result)
+    found = gains_by_relation(job.result)
     shown = sorted(found, key=lambda each: -abs(each.added))[:most_relations]
     return Details(
         job=job,
@@ -112,42 +99,23 @@ def details_of(job: Job, own: list[tuple[str, str]], extras: Extras, most_relati
     )
 
 
-def relations_of(result: Plain) -> list[Relation]:
-    """The relations of a job that was infused, filtered; none of a result that knows none."""
-    if not result["infused"] or "relations" not in result["baseline"]["filtered"]:
-        return []
-    before, after = (result[which]["filtered"]["relations"] for which in ("baseline", "infused"))
-    total = sum(each["n_ranked"] for each in before.values())
-    out = []
-    for name, each in before.items():
-        gain, n = after[name]["mrr"] - each["mrr"], each["n_ranked"]
-        out.append(Relation(name, n, each["mrr"], after[name]["mrr"], gain, gain * n / total))
-    return out
-
-
 def bins_of(result: Plain) -> list[Bins]:
     """Gain in MRR by parts of the queries; none of a job without an infusion."""
     if not result["infused"]:
         return []
     settings = [setting for setting in result["significance"] if setting in result["infused"]]
-    return [
-        _bins(kind, setting, *(result[which][setting][kind] for which in ("baseline", "infused")))
-        for kind in _BINS
-        for setting in settings
-        if kind in result["baseline"][setting]
-    ]
+    found = ((kind, setting, gains_by_bin(result, kind, setting)) for kind in _BINS for setting in settings)
+    return [_bins(kind, setting, gains) for kind, setting, gains in found if gains]
 
 
-def _bins(kind: str, setting: str, before: Plain, after: Plain) -> Bins:
-    known = {name: each for name, each in before.items() if each}
-    gains = {name: after[name]["mrr"] - each["mrr"] for name, each in known.items()}
-    axis = Axis.around([100 * gain for gain in gains.values()], "points", zero=True, margin=0.0)
+def _bins(kind: str, setting: str, gains: list[BinGain]) -> Bins:
+    known = [each for each in gains if each.n_queries]
+    axis = Axis.around([100 * each.gain for each in known], "points", zero=True, margin=0.0)
     zero = axis.place(0)
     bins = []
-    for name, each in known.items():
-        place = axis.place(100 * gains[name])
-        width = round(abs(place - zero), 2)
-        bins.append(Bin(name, each["n_ranked"], each["mrr"], gains[name], min(place, zero), width))
+    for each in known:
+        place = axis.place(100 * each.gain)
+        bins.append(Bin(each, min(place, zero), round(abs(place - zero), 2)))
     return Bins(*_BINS[kind], setting, bins, zero)
 
 
@@ -188,22 +156,18 @@ def _points(steps: Steps, key: str) -> list[tuple[float, float]]:
 
 def grid_of(result: Plain) -> Chart | None:
     """Gain on validation, before re-training, against beta; a line for each number of neighbours."""
-    tried = tried_points(result)
-    baseline = (result["selection"] or {}).get("valid_mrr_baseline")
-    if not tried or baseline is None:
+    lines = gains_by_point(result)
+    if not lines:
         return None
-    gains = {id(point): 100 * (point["valid_mrr"] - baseline) for point in tried}
-    x = Axis.around([point["beta"] for point in tried], "beta", zero=True)
-    y = Axis.around(gains.values(), "gain on validation, points of MRR", zero=True)
+    lines = {key: [(beta, 100 * gain) for beta, gain in line] for key, line in lines.items()}
+    points = [point for line in lines.values() for point in line]
+    x = Axis.around([beta for beta, _ in points], "beta", zero=True)
+    y = Axis.around([gain for _, gain in points], "gain on validation, points of MRR", zero=True)
     chart = Chart("The infusion's grid", x, y)
-    lines = list(dict.fromkeys((point["side"], point["neighbors"]) for point in tried))
-    for color, (side, neighbors) in enumerate(lines):
-        own = [point for point in tried if (point["side"], point["neighbors"]) == (side, neighbors)]
-        own.sort(key=lambda point: point["beta"])
-        chart.line([(point["beta"], gains[id(point)]) for point in own], color)
-        for point in own:
-            text = f"{neighbors} neighbours, beta {point['beta']:g}: {gains[id(point)]:+.2f} points"
-            chart.dot(point["beta"], gains[id(point)], color, text)
+    for color, ((side, neighbors), line) in enumerate(lines.items()):
+        chart.line(line, color)
+        for beta, gain in line:
+            chart.dot(beta, gain, color, f"{neighbors} neighbours, beta {beta:g}: {gain:+.2f} points")
         chart.legend.append(Key(f"{neighbors} neighbours ({side})", color, is_line=True))
     return chart
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from mohone.core.config import Plain
 from mohone.core.words import counted
-from mohone.reporting.infusions import network_name, tried_points
+from mohone.reporting.breakdown import gains_by_bin, gains_by_point, gains_by_relation
+from mohone.reporting.infusions import network_name
 from mohone.reporting.plotting import new_figure
 
 Figure = Any  # Matplotlib has no types.
@@ -19,18 +20,12 @@ def grid_figure(result: Plain) -> Figure | None:
 
     None where there was no such choice, or only of one that moves nothing.
     """
-    grid = tried_points(result)
-    if not grid:
-        return None
-    baseline = result["selection"]["valid_mrr_baseline"]
     lines = {
-        f"{side}, {counted(k, 'neighbour')}": [
-            (point["beta"], 100 * (point["valid_mrr"] - baseline))
-            for point in grid
-            if (point["side"], point["neighbors"]) == (side, k)
-        ]
-        for side, k in dict.fromkeys((point["side"], point["neighbors"]) for point in grid)
+        f"{side}, {counted(k, 'neighbour')}": [(beta, 100 * gain) for beta, gain in points]
+        for (side, k), points in gains_by_point(result).items()
     }
+    if not lines:
+        return None
     return _lines(lines, "beta", "gain in validation MRR, points", title(result))
 
 
@@ -49,16 +44,15 @@ def distance_figure(result: Plain) -> Figure | None:
 
 def _bins_figure(result: Plain, kind: str, x_label: str) -> Figure | None:
     """Bars of a part of each setting's figures, with the number of queries below."""
-    if not result["infused"] or kind not in result["baseline"]["filtered"]:
+    gains = {setting: gains_by_bin(result, kind, setting) for setting in ("filtered", "typed")}
+    bins = gains["filtered"]
+    if not bins:
         return None
     figure, axes = new_figure(6, 3.5)
-    bins = list(result["baseline"]["filtered"][kind])
-    for i, setting in enumerate(("filtered", "typed")):
-        before, after = (result[which][setting][kind] for which in ("baseline", "infused"))
-        gains = [100 * (after[b]["mrr"] - before[b]["mrr"]) if before[b] else 0.0 for b in bins]
-        axes.bar([place + (i - 0.5) * 0.4 for place in range(len(bins))], gains, 0.4, label=setting)
-    counts = [(result["baseline"]["filtered"][kind][b] or {"n_ranked": 0})["n_ranked"] for b in bins]
-    axes.set_xticks(range(len(bins)), [f"{b}\n{n:,}" for b, n in zip(bins, counts, strict=True)], fontsize=7)
+    for i, (setting, each) in enumerate(gains.items()):
+        places = [place + (i - 0.5) * 0.4 for place in range(len(each))]
+        axes.bar(places, [100 * one.gain for one in each], 0.4, label=setting)
+    axes.set_xticks(range(len(bins)), [f"{one.name}\n{one.n_queries:,}" for one in bins], fontsize=7)
     axes.set_xlabel(x_label)
     axes.set_ylabel("gain in MRR, points")
     axes.axhline(0, color="black", linewidth=0.8)
@@ -78,22 +72,18 @@ def relation_figure(result: Plain, most: int = 10) -> Figure | None:
         result: of a job.
         most: gains, and as many losses.
     """
-    if not result["infused"] or "relations" not in result["baseline"]["filtered"]:
-        return None
-    before, after = (result[which]["filtered"]["relations"] for which in ("baseline", "infused"))
-    total = sum(each["n_ranked"] for each in before.values())
-    own = {name: 100 * (after[name]["mrr"] - before[name]["mrr"]) for name in before}
-    added = {name: gain * before[name]["n_ranked"] / total for name, gain in own.items()}
-    order = sorted(added, key=lambda name: (-added[name], name))
-    gains = [name for name in order if added[name] > 0][:most]
-    losses = [name for name in order if added[name] < 0][-most:]
+    order = sorted(gains_by_relation(result), key=lambda each: (-each.added, each.name))
+    gains = [each for each in order if each.added > 0][:most]
+    losses = [each for each in order if each.added < 0][-most:]
     shown = [*gains, *losses]
     if not shown:
         return None
     figure, axes = new_figure(8, 1.2 + 0.3 * len(shown))
-    axes.barh(range(len(shown)), [added[name] for name in shown])
-    queries = {name: counted(before[name]["n_ranked"], "query", "queries") for name in shown}
-    names = [f"{_short(name)}  ({own[name]:+.1f}, {queries[name]})" for name in shown]
+    axes.barh(range(len(shown)), [100 * each.added for each in shown])
+    names = [
+        f"{_short(each.name)}  ({100 * each.gain:+.1f}, {counted(each.n_queries, 'query', 'queries')})"
+        for each in shown
+    ]
     axes.set_yticks(range(len(shown)), names, fontsize=7, parse_math=False)
     axes.invert_yaxis()
     axes.axvline(0, color="black", linewidth=0.8)

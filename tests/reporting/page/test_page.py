@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from mohone.reporting.breakdown import gains_by_relation
 from mohone.reporting.page import render
-from mohone.reporting.page.details import bins_of, grid_of, relations_of, trials_of
+from mohone.reporting.page.details import bins_of, grid_of, trials_of
 from mohone.reporting.page.jobs import jobs_of
 from mohone.reporting.page.render import page_of
 from mohone.reporting.page.settings import shared_and_own
@@ -88,7 +89,7 @@ def test_names_from_elsewhere_are_text(tmp_path: Path) -> None:
 
 
 def test_relations_add_up_to_the_gain(tmp_path: Path) -> None:
-    found_ones = {each.name: each for each in relations_of(detailed())}
+    found_ones = {each.name: each for each in gains_by_relation(detailed())}
     assert found_ones["likes"].gain == pytest.approx(-0.04)
     assert found_ones["likes"].added == pytest.approx(-0.04 * 30 / 200)
     total = sum(each.added for each in found_ones.values())
@@ -100,7 +101,7 @@ def test_relations_add_up_to_the_gain(tmp_path: Path) -> None:
 def test_bars_of_bins_start_at_zero() -> None:
     bins = next(each for each in bins_of(detailed()) if each.title == "By degree")
     down, up = bins.bins
-    assert (down.n_queries, up.n_queries) == (7, 1234)
+    assert (down.of.n_queries, up.of.n_queries) == (7, 1234)
     assert (down.left, down.left + down.width) == (0.0, pytest.approx(bins.zero))
     assert (up.left, up.left + up.width) == (pytest.approx(bins.zero), pytest.approx(100))
     assert bins.zero == pytest.approx(25)
