@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mohone.core.command_line import Parser
-from mohone.core.errors import DataError, require_choice, require_int
+from mohone.core.errors import LAST_SEED, DataError, require_choice, require_int
 from mohone.core.files import check_file, check_folder
 from mohone.core.terminal import exit_code, prepare_terminal
 from mohone.opened.job_arguments import add_job_options, check_job, open_given
@@ -50,7 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _classify(given: argparse.Namespace) -> None:
-    require_int("--seed", given.seed, 0)
+    require_int("--seed", given.seed, 0, LAST_SEED)
     if given.out:
         endings = (".tsv", ".parquet") if given.triples else (".json",)
         require_choice("the ending of --out", given.out.suffix, endings)

@@ -47,10 +47,11 @@ def _rows(given: argparse.Namespace) -> list[Sequence[str]]:
     job = open_given(given.job, given)
     entity = find_name("NAME", given.name, job.kg.entities, labels)
     found = neighborhoods(spaces_of(job), entity, given.top, given.metric)
+    most = max(len(near.rows) for near in found.values())
     columns = []
     for kind, near in found.items():
         names = [_shown(job.kg.entities.names[i], labels) for i in near.rows.tolist()]
-        blank = [""] * (given.top - len(names))
+        blank = [""] * (most - len(names))
         columns.append([kind, *names, *blank])
         columns.append([given.metric, *(f"{x:.3f}" for x in near.closeness.tolist()), *blank])
     return [row for row in zip(*columns, strict=True) if any(row)]

@@ -7,10 +7,10 @@ import logging
 import sys
 from pathlib import Path
 
-from mohone.configuration.compose import LAST_SEED, compose_plain
+from mohone.configuration.compose import compose_plain
 from mohone.core.command_line import Parser, YesNo
 from mohone.core.config import CHOICES, Plain
-from mohone.core.errors import ConfigError, require_choice, require_int
+from mohone.core.errors import LAST_SEED, ConfigError, require_choice, require_int
 from mohone.core.files import check_file, check_writable
 from mohone.core.terminal import exit_code, prepare_terminal, typed
 from mohone.core.words import counted

@@ -99,6 +99,9 @@ def _predict(given: argparse.Namespace) -> None:
     job = open_given(given.job, given)
     if given.why and (given.baseline or not job.is_infused):
         raise DataError("`--why` must be asked of an infused model, but this is a baseline.")
+    if given.why and not job.can_say_why:
+        how = job.result["infusion"]
+        raise DataError(f"`--why` must be asked of a model with evidence, but this one is infused by {how}.")
     model, kg = _model(given, job)
     queries = [] if given.queries else _queries(given, kg, labels)
     if given.queries or given.out or (len(queries) > 1 and not given.why):

@@ -13,10 +13,12 @@ from mohone.configuration.compose import absolute_paths, compose_plain
 from mohone.configuration.overrides import override
 from mohone.configuration.recipes import CONF
 from mohone.core.config import Plain, build, nearest
-from mohone.core.errors import DataError
+from mohone.core.errors import DataError, MohoneError
+from mohone.core.files import making
 from mohone.data import KnowledgeGraph, from_triples
 from mohone.data.knowledge_graph import SPLITS
 from mohone.data.triples import write_lines
+from mohone.opened.finished import OWN_DATA
 
 
 def load(source: Any, *, valid: Any = None, test: Any = None, **settings: Any) -> KnowledgeGraph:
@@ -30,8 +32,12 @@ def load(source: Any, *, valid: Any = None, test: Any = None, **settings: Any) -
             of `mohone.data.from_triples` (`name=`, `seed=`).
 
     Raises:
-        DataError: it cannot be read, with file and line.
+        DataError: it cannot be read, with file and line; splits beside a source that has its own.
     """
+    if isinstance(source, str | Path) and (valid is not None or test is not None):
+        raise DataError(
+            f"`valid` and `test` must be left out with {str(source)!r}, which has its own, but are given."
+        )
     if not isinstance(source, str | Path):
         return from_triples(source, valid, test, **settings)
     named = [path.stem for path in (CONF / "dataset").glob("*.yaml") if path.stem != "folder"]
@@ -56,15 +62,42 @@ def load(source: Any, *, valid: Any = None, test: Any = None, **settings: Any) -
     return dataclasses.replace(kg, origin=tuple(origin))
 
 
-def written(kg: KnowledgeGraph, folder: Path, node: Plain) -> Plain:
-    """The node of the configuration that a data set is read again by; one from memory is written for it."""
+def node_of(kg: KnowledgeGraph, folder: Path, node: Plain) -> Plain:
+    """The node of the configuration that a data set is read again by; from memory, in the folder of a job."""
     if kg.origin:
         return node
-    place = folder / "data"
-    for split in SPLITS:
-        write_lines(place / f"{split}.txt", _rows(kg, split))
     form = {"delimiter": "\t", "header": False, "weights": kg.weights is not None}
-    return {**node, **form, "name": kg.name, "path": str(place)}
+    return {**node, **form, "name": kg.name, "path": str(folder / OWN_DATA)}
+
+
+def keep(kg: KnowledgeGraph, node: Plain) -> None:
+    """Write a data set from memory to where it is read again; one that lies there already stays.
+
+    Raises:
+        DataError: something else lies there.
+    """
+    if kg.origin:
+        return
+    place = Path(node["path"])
+    try:
+        with making(place) as part:
+            for split in SPLITS:
+                write_lines(part / f"{split}.txt", _rows(kg, split))
+    except OSError:
+        if not place.is_dir():
+            raise
+        if not _has(node, kg):
+            raise DataError(
+                f"{place} must be a new or an empty folder, for the triples are kept there, but has others."
+            ) from None
+
+
+def _has(node: Plain, kg: KnowledgeGraph) -> bool:
+    """Is it this data set that is read there?"""
+    try:
+        return bool(build("dataset", node).load().fingerprint == kg.fingerprint)
+    except MohoneError:
+        return False
 
 
 def _rows(kg: KnowledgeGraph, split: str) -> Iterator[list[str]]:

@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mohone.api.data import written
+from mohone.api.data import keep, node_of
 from mohone.api.figures import Figures
 from mohone.api.network import NetworkVectors
 from mohone.api.running import runner_of
 from mohone.api.view import View
 from mohone.core.config import CHOICES
-from mohone.core.errors import ConfigError, DataError, require_choice
+from mohone.core.errors import ConfigError, DataError, require_choice, require_int
 from mohone.data.corruption import draw_negatives
 from mohone.data.memory import named_triples
 from mohone.data.named_triples import encode_known
@@ -29,6 +29,7 @@ from mohone.experiment.job import run_stages
 from mohone.experiment.trained import TrainedJob
 from mohone.kge import KGEModel
 from mohone.opened.neighborhoods import neighborhoods, spaces_of
+from mohone.reporting.results import finished
 
 
 class Neighbor(NamedTuple):
@@ -176,6 +177,7 @@ class Model(View):
         Raises:
             DataError: the name is none.
         """
+        require_int("top", top, 1)
         entity, names = self.kg.entities.id_of(name), self.kg.entities.names
         found = neighborhoods(spaces_of(self._job), entity, top, metric)
         return {
@@ -212,10 +214,16 @@ class Model(View):
 
         Raises:
             OccupiedError: it holds another's.
+            DataError: it is a file, or its `data` has other triples.
         """
         folder = Path(folder).absolute()
-        config = {**self.config, "dataset": written(self.kg, folder, self.config["dataset"])}
-        run_stages(runner_of(self.kg, config, folder), folder, figures=self._job.figures)
+        if folder.is_file():
+            raise DataError(f"{folder} must be a folder, but is a file.")
+        node = node_of(self.kg, folder, self.config["dataset"])
+        runner = runner_of(self.kg, {**self.config, "dataset": node}, folder)
+        finished(folder, runner.keys, runner.plan.config, self.kg.fingerprints)  # Refuses before all else.
+        keep(self.kg, node)
+        run_stages(runner, folder, figures=self._job.figures)
 
     def export(self, file: str | Path) -> None:
         """Write the entity vectors with their names: `.npz`, `.safetensors` or `.txt` (word2vec's text)."""

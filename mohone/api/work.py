@@ -53,6 +53,8 @@ def embed_network(kg: KnowledgeGraph, netemb: str | Choice = "shnb", **settings:
         the embedding.
     """
     runner = runner_of(kg, configure(kg, as_choice("netemb", netemb), settings))
+    if "netemb" not in runner.stages:
+        raise ConfigError("`netemb` must be a network embedding, but is none.")
     train(runner, runner.network)
     return NetworkVectors(TrainedJob(runner))
 
@@ -91,6 +93,9 @@ def infuse(
     else:
         named = configure(base.kg, as_choice("netemb", net), {}, first["seed"])
         runner = runner_of(base.kg, _joined(first, named, chosen))
+    if "infusion" not in runner.stages:
+        what = "`infusion` must be one" if runner.plan.infusion is None else "`net` must be an embedding"
+        raise ConfigError(f"{what}, but is none.")
     train(runner, runner.infusion)
     return Model(TrainedJob(runner), base)
 
@@ -116,10 +121,16 @@ def _joined(base: Plain, net: Plain, infusion: Plain) -> Plain:
     return {**out, CHOICES: {**base[CHOICES], **named}}
 
 
-def open_job(folder: str | Path) -> Model:
+def open_job(folder: str | Path, *, data: str | Path | None = None, store: str | Path | None = None) -> Model:
     """Open the folder of a job that has ended: of a command, or of `Model.save`.
+
+    Args:
+        folder: the job's.
+        data: the folder of its data, if they were moved (triples from memory lie in the job's own).
+        store: that of what was trained, likewise.
 
     Raises:
         DataError: the folder holds none, or its data have changed.
     """
-    return Model(open_finished(Path(folder)))
+    data, store = (None if each is None else Path(each) for each in (data, store))
+    return Model(open_finished(Path(folder), data, store))

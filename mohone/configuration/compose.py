@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from hydra import compose, initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import ChoiceSweep, Override
 from hydra.errors import OverrideParseException
@@ -20,12 +23,12 @@ from mohone.configuration.plain_values import check_plain
 from mohone.configuration.recipes import CONF, register_resolvers
 from mohone.configuration.short_keys import full_keys
 from mohone.core.config import CHOICES, Plain, check_known
-from mohone.core.errors import NO_DATA, ConfigError, MohoneError, first_line, require_int
+from mohone.core.errors import LAST_SEED, NO_DATA, ConfigError, MohoneError, first_line, require_int
 from mohone.core.files import check_file, check_folder
 from mohone.core.terminal import typed
 
 log = logging.getLogger(__name__)
-LAST_SEED = 2**32 - 1  # Lightning's.
+_ONE_AT_A_TIME = threading.RLock()
 GROUPS = ("dataset", "kge_model", "training", "netemb", "infusion", "trainer", "logger")
 VALUES = (
     "callbacks",
@@ -65,7 +68,7 @@ def compose_plain(settings: list[str]) -> Plain:
     """
     check_choices(settings)
     try:
-        with initialize_config_dir(version_base="1.3", config_dir=str(CONF)):
+        with _own_hydra():
             config = compose_job("config", full_keys(settings))
     except Exception as error:
         if isinstance(error, MohoneError) or not is_fault(error):
@@ -73,6 +76,19 @@ def compose_plain(settings: list[str]) -> Plain:
         raise ConfigError(explain(error)) from None
     check_keys(config)
     return config
+
+
+@contextmanager
+def _own_hydra() -> Iterator[None]:
+    """Hydra on the package's files, for one thread at a time, beside one that a program may have begun."""
+    with _ONE_AT_A_TIME:
+        of_program = GlobalHydra.instance().hydra
+        GlobalHydra.instance().clear()
+        try:
+            with initialize_config_dir(version_base="1.3", config_dir=str(CONF)):
+                yield
+        finally:
+            GlobalHydra.instance().hydra = of_program
 
 
 def compose_job(name: str, overrides: list[str]) -> Plain:

@@ -40,6 +40,8 @@ def written(value: Any, always: bool = True) -> str:
         >>> print(written(["both", "1"], always=False))
         [both,'1']
     """
+    if hasattr(value, "tolist"):  # Of NumPy or torch.
+        value = value.tolist()
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -52,8 +54,6 @@ def written(value: Any, always: bool = True) -> str:
         return "{" + ",".join(f"{key}:{written(each, always)}" for key, each in value.items()) + "}"
     if isinstance(value, Iterable):
         return "[" + ",".join(written(each, always) for each in value) + "]"
-    if hasattr(value, "item"):  # Of NumPy or torch.
-        return written(value.item(), always)
     raise ConfigError(f"A value must be one that YAML knows, but {value!r} is a {type(value).__name__}.")
 
 

@@ -6,6 +6,7 @@ import errno
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
+from numbers import Integral
 from types import FrameType
 from typing import Any
 
@@ -18,6 +19,7 @@ _LIBRARIES = (
     *("torchmetrics", "numpy", "scipy", "numba"),
 )
 _GREATEST = 1e30  # Of a number that is computed with.
+LAST_SEED = 2**32 - 1  # Lightning's.
 MOST = 2**31 - 1  # Of a number of things that torch counts.
 NO_DATA = "`dataset.path` must be a folder with train, valid and test files, but none is given."
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
@@ -59,11 +61,11 @@ def require_int(name: str, value: object, minimum: int, maximum: int | None = No
         Traceback (most recent call last):
         mohone.core.errors.ConfigError: `dim` must be an integer >= 1, but is 0.
     """
-    if isinstance(value, bool) or not isinstance(value, int) or value < minimum:
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < minimum:
         raise ConfigError(f"`{name}` must be an integer >= {minimum}, but is {value!r}.")
-    if maximum is not None and value > maximum:
+    if maximum is not None and int(value) > maximum:
         raise ConfigError(f"`{name}` must be an integer <= {maximum}, but is {value!r}.")
-    return value
+    return int(value)
 
 
 def require_bool(name: str, value: object) -> bool:

@@ -7,7 +7,7 @@ import logging
 import os
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -91,13 +91,19 @@ def read_vectors(path: Path) -> tuple[list[str], Tensor]:
     """
     names, vectors = _read(path)
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise DataError(f"{path} must have a list of texts for its names, but has something else.")
+        raise DataError(f"{path} must have texts for its names, one for each row, but has {_kind(names)}.")
     if vectors.dim() != 2 or len(vectors) != len(names):
         raise DataError(
             f"{path} must have a row of numbers for each of its {counted(len(names), 'name')}, but its "
             f"vectors are of shape {tuple(vectors.shape)}."
         )
     return names, vectors
+
+
+def _kind(names: Any) -> str:
+    if not isinstance(names, list):
+        return f"a {type(names).__name__}"
+    return next(f"{name!r} among them" for name in names if not isinstance(name, str))
 
 
 def rows_by_name(
@@ -189,11 +195,19 @@ def _read(path: Path) -> tuple[Any, Tensor]:
                 return arrays["names"].tolist(), _real(torch.from_numpy(arrays["vectors"]))
         if path.suffix == ".safetensors":
             with safe_open(path, "pt") as file:
-                return json.loads(file.metadata()["names"]), _real(file.get_tensor("vectors"))
+                return _names_of(file.metadata()), _real(file.get_tensor("vectors"))
         return _read_text(path)
     except Exception as error:
         reason = first_line(error) or type(error).__name__
         raise DataError(f"{path} must hold vectors and names, but: {reason}.") from error
+
+
+def _names_of(metadata: Mapping[str, str] | None) -> Any:
+    """What `.safetensors` has beside its tensors for names."""
+    try:
+        return json.loads((metadata or {})["names"])
+    except (KeyError, ValueError):
+        raise ValueError("its metadata have no `names`, a JSON list of a text for each row") from None
 
 
 def _read_text(path: Path) -> tuple[list[str], Tensor]:

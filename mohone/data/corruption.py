@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from mohone.core.errors import LAST_SEED, require_int
 from mohone.data.knowledge_graph import SIDES, KnowledgeGraph, answer_column, splits_of
 
 _MOST_ROUNDS = 100
@@ -36,7 +37,7 @@ def draw_negatives(kg: KnowledgeGraph, split: str, typed: bool, seed: int) -> Te
         `(n, 3)`, in the order of the split. Where fifty draws on one side were all true, the other is tried;
         where fifty on that were, too, there is none.
     """
-    generator = torch.Generator().manual_seed(seed)
+    generator = torch.Generator().manual_seed(require_int("seed", seed, 0, LAST_SEED))
     triples = kg.triples(split).clone()
     by_head = torch.rand(len(triples), generator=generator) < head_chances(kg)[triples[:, 1]]
     candidates = {side: kg.relation_candidates(side, "train") for side in SIDES}

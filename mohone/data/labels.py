@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from pathlib import Path
 
 from mohone.core.errors import DataError
 from mohone.core.files import check_file
+from mohone.core.words import counted
 from mohone.data.vocabulary import Vocabulary
+
+log = logging.getLogger(__name__)
 
 
 def read_labels(path: Path | None) -> dict[str, str]:
@@ -16,7 +20,7 @@ def read_labels(path: Path | None) -> dict[str, str]:
     Lines end as in files of triples, in ``\n`` or ``\r\n`` alone: a name may hold other ends.
 
     Raises:
-        DataError: a missing file, or one that is not UTF-8.
+        DataError: a missing file, one that is not UTF-8, or one without such a line.
     """
     if path is None:
         return {}
@@ -25,7 +29,20 @@ def read_labels(path: Path | None) -> dict[str, str]:
         lines = path.read_bytes().decode("utf-8-sig").split("\n")
     except UnicodeDecodeError as error:
         raise DataError(f"`--labels` must be a file in UTF-8, but {path} is not: {error.reason}.") from None
-    return dict(line.removesuffix("\r").split("\t", 1) for line in lines if "\t" in line)
+    filled = [line.removesuffix("\r") for line in lines if line.removesuffix("\r")]
+    pairs = [(name, label) for name, tab, label in (line.partition("\t") for line in filled) if tab]
+    if filled and not pairs:
+        raise DataError(f"{path} must have lines of NAME<TAB>LABEL, but has none: {filled[0]!r}.")
+    labels = dict(pairs)
+    if len(pairs) < len(filled):
+        log.warning("%s: %s without a label", path, counted(len(filled) - len(pairs), "line"))
+    if len(labels) < len(set(pairs)):
+        log.warning(
+            "%s: %s with another label, too: the last one holds",
+            path,
+            counted(len(set(pairs)) - len(labels), "line"),
+        )
+    return labels
 
 
 def find_name(option: str, name: str, vocabulary: Vocabulary, labels: Mapping[str, str]) -> int:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from mohone.core.errors import DataError
+from mohone.core.errors import DataError, require_int
 from mohone.data.columns import find_columns
-from mohone.data.headers import without_header_in_memory
+from mohone.data.headers import check_header, without_header_in_memory
 from mohone.data.knowledge_graph import SPLITS, KnowledgeGraph, build_knowledge_graph
 from mohone.data.reading import FIELDS, TripleFile
 from mohone.data.splitting import split_triples
 from mohone.data.triples import NamedTriple, NamedTriples
+from mohone.data.vocabulary import as_name
 
 
 def from_triples(
@@ -36,7 +37,7 @@ def from_triples(
         valid, test: of the same kinds; both or neither.
         name: how the data set is called in tables.
         header: does the first triple name columns? None: if its words are such and stand nowhere else, or if
-            those of all three splits are the same and do. A data frame's names stand apart.
+            those of all three splits are the same and do. The names of a data frame's columns stand apart.
         share: of each of valid and test, where they are drawn, as `split_triples` does.
         seed: of the draw.
 
@@ -52,13 +53,18 @@ def from_triples(
     if (valid is None) != (test is None):
         given, missing = ("test", "valid") if valid is None else ("valid", "test")
         raise DataError(f"`valid` and `test` must both be given, or neither, but {given} has no {missing}.")
-    header = False if header is None and hasattr(triples, "columns") else header
+    if not isinstance(name, str):
+        raise DataError(f"`name` must be a text, but is {name!r}.")
+    check_header(header)
+    require_int("seed", seed, 0)
+    if header is None and any(isinstance(each, str) for each in getattr(triples, "columns", ())):
+        header = False
     labels = ("triples", "valid", "test")
     given_as = zip(SPLITS, zip(labels, (triples, valid, test), strict=True), strict=True)
     files = {
         split: TripleFile(named_triples(each, label), 0)
         for split, (label, each) in given_as
-        if each is not None
+        if each is not None or split == "train"
     }
     files, warnings = without_header_in_memory(files, header)
     if valid is None:
@@ -109,22 +115,22 @@ def _frame_rows(frame: Any, names: list[str], labels: list[Any]) -> Iterable[Seq
         raise DataError(
             f"a data frame must have the columns {', '.join(FIELDS)}, or three, but has {', '.join(names)}."
         )
-    return zip(*(frame[labels[place]].to_list() for place in places), strict=True)
+    chosen = [labels[place] for place in places]
+    if twice := next((each for each in chosen if labels.count(each) > 1), None):
+        raise DataError(f"a data frame's columns must have names of their own, but several are {twice!r}.")
+    return zip(*(frame[each].to_list() for each in chosen), strict=True)
 
 
 def _names(number: int, row: Any) -> NamedTriple:
-    if isinstance(row, str | bytes) or not hasattr(row, "__getitem__") or len(row) != 3:
+    if isinstance(row, str | bytes | Mapping) or not hasattr(row, "__getitem__") or len(row) != 3:
         raise DataError(f"Triple {number:,} (from 0) must be (head, relation, tail), but is {row!r}.")
     return _name(row[0], number, row), _name(row[1], number, row), _name(row[2], number, row)
 
 
 def _name(value: object, number: int, row: object) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    if hasattr(value, "item") and getattr(value, "shape", None) == ():
-        return _name(value.item(), number, row)
-    raise DataError(
-        f"Triple {number:,} (from 0) must hold names, texts or integers, but has {value!r} in {row!r}."
-    )
+    name = as_name(value)
+    if name is None:
+        raise DataError(
+            f"Triple {number:,} (from 0) must hold names, texts or integers, but has {value!r} in {row!r}."
+        )
+    return name

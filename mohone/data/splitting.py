@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from mohone.core.errors import ConfigError, DataError
+from mohone.core.errors import ConfigError, DataError, require_int
 from mohone.data.links import linked_otherwise, unordered_pairs
 from mohone.data.reading import NamedTriple
 from mohone.data.vocabulary import SPLITS, Vocabulary
@@ -39,7 +39,10 @@ def split_triples(
     """
     if not 0 < share < 0.5:
         raise ConfigError(f"The share of valid and of test must lie between 0 and 0.5, but is {share}.")
+    require_int("seed", seed, 0)
     unique = sorted(set(triples))
+    if not unique:
+        raise DataError("There must be triples to split, but there are none.")
     ids, n_entities, _ = _encode(unique)
     order = np.random.default_rng(seed).permutation(len(unique))
     group = (np.arange(len(unique)) if leak else unordered_pairs(ids, n_entities))[order]

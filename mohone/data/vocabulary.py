@@ -6,11 +6,25 @@ import difflib
 import unicodedata
 from collections.abc import Iterable
 from functools import cached_property
+from typing import Any
 
 from mohone.core.errors import DataError
 from mohone.data.names import decoded
 
 SPLITS = ("train", "valid", "test")
+
+
+def as_name(value: Any) -> str | None:
+    """A text, or an integer as it is written, also one of NumPy's; None: it is neither.
+
+    >>> as_name("a"), as_name(7), as_name(7.0), as_name(True)
+    ('a', '7', None, None)
+    """
+    if hasattr(value, "item") and getattr(value, "shape", None) == ():
+        value = value.item()
+    if isinstance(value, str):
+        return value
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 class Vocabulary:
@@ -51,15 +65,18 @@ class Vocabulary:
     def __len__(self) -> int:
         return self._n
 
-    def id_of(self, name: str) -> int:
-        """Its id.
+    def id_of(self, name: object) -> int:
+        """The id of a name, a text or an integer as it is written.
 
         Raises:
             DataError: it is none of the names; those like it are told.
         """
-        if name not in self.ids:
-            raise DataError(f"{name!r} must be a name of the data set, but is none{self.names_like(name)}.")
-        return self.ids[name]
+        text = as_name(name)
+        if text is None:
+            raise DataError(f"A name must be a text or an integer, but is {name!r}.")
+        if text not in self.ids:
+            raise DataError(f"{text!r} must be a name of the data set, but is none{self.names_like(text)}.")
+        return self.ids[text]
 
     def names_like(self, name: str) -> str:
         """Up to three names that are nearly this one, for a message; empty: there are none.

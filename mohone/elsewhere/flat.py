@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from mohone.data import KnowledgeGraph
 from mohone.elsewhere.base import Source, Tables
 from mohone.kge import KGEModel
 
+log = logging.getLogger(__name__)
 INVERSE = "_inverse"  # Behind a relation's name: its row for predicting heads, in reciprocal models.
 
 
@@ -36,7 +38,7 @@ class FlatFiles(Source):
             read_vectors(relations) if relations else ([], torch.empty(0, 0))
         )
         self.unknown = None if relations else "there are no vectors of relations"
-        self.reciprocal = _are_reciprocal(self._relation_names)
+        self.reciprocal = _are_reciprocal(self.path_of_relations, self._relation_names)
         self.relations = [x for x in self._relation_names if not (self.reciprocal and x.endswith(INVERSE))]
 
     @property
@@ -105,11 +107,21 @@ def write_model(model: KGEModel, kg: KnowledgeGraph, entities: Path, relations: 
     write_vectors(relations, [*names, *inverses], rows(model.relation_parameters()))
 
 
-def _are_reciprocal(names: Sequence[str]) -> bool:
-    """Has each relation an inverse?"""
+def _are_reciprocal(path: Path, names: Sequence[str]) -> bool:
+    """Has each relation an inverse? Where some have, they count as relations of their own, which is told."""
     given = set(names)
     plain = {name for name in given if not name.endswith(INVERSE)}
-    return bool(given) and given == plain | {name + INVERSE for name in plain}
+    having = [name for name in sorted(plain) if name + INVERSE in given]
+    if having and given != plain | {name + INVERSE for name in plain}:
+        log.warning(
+            "%s: %d of %d relations have an inverse (%s), which are then relations of their own",
+            path,
+            len(having),
+            len(plain),
+            having[0] + INVERSE,
+        )
+        return False
+    return bool(having)
 
 
 def _cut(path: Path, rows: Tensor, tables: Mapping[str, nn.Parameter]) -> dict[str, Tensor]:

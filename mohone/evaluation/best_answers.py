@@ -92,6 +92,11 @@ class AnswerFinder:
         self._candidates: dict[str, GroupIndex] = {}
         self._unseen = mask_of(torch.tensor(sorted(kg.unseen_relations), dtype=torch.int64), kg.n_relations)
 
+    @property
+    def width(self) -> int:
+        """Most answers to a query: those that are wanted, or all that there may be."""
+        return min(self.wanted.top, max(self.kg.n_entities, self.kg.n_relations))
+
     @torch.no_grad()
     def find(self, model: KGEModel, triples: Tensor) -> Best:
         """The best answers to queries of any kinds.
@@ -103,7 +108,7 @@ class AnswerFinder:
         Raises:
             TrainingError: if a score is not finite.
         """
-        n, top = len(triples), self.wanted.top
+        n, top = len(triples), self.width
         out = Best(torch.full((n, top), -1), torch.full((n, top), -torch.inf), torch.full((n, top), -1))
         for side, column in _COLUMNS.items():
             rows = (triples[:, column] == ASKED).nonzero().flatten()

@@ -17,7 +17,7 @@ from mohone.evaluation.ranks import Ranks
 from mohone.evaluation.significance import compare
 from mohone.evaluation.unlinked import reported_settings
 from mohone.experiment.stages.runner import Runner
-from mohone.infusion import NetworkSpace
+from mohone.infusion import Infusion, NetworkSpace
 from mohone.kge import KGEModel
 
 
@@ -78,6 +78,12 @@ class TrainedJob:
     def network_vectors(self) -> Tensor:
         """The network embedding: `(n_entities, dim)`."""
         return self.space.vectors
+
+    @property
+    def can_say_why(self) -> bool:
+        """Is there an infusion that says what spoke for an answer?"""
+        infusion = self.runner.plan.infusion
+        return self.is_infused and infusion is not None and type(infusion).why is not Infusion.why
 
     def why(self, side: str, query: tuple[int, int], answer: int) -> list[str]:
         """What spoke for an answer of `model`, in sentences; none where its infusion cannot say.

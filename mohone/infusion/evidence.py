@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from mohone.core.errors import ConfigError, require_bool, require_choice, require_int
+from mohone.core.errors import require_bool, require_choice, require_int, require_some
 from mohone.core.nearest import METRICS, check_nearest
 from mohone.data import KnowledgeGraph
 from mohone.evaluation.link_prediction import LinkPrediction
@@ -49,7 +49,7 @@ class Evidence(Infusion):
     between the model alone, one weight for all relations, and weights by relation and side.
 
     Attributes:
-        experts: names of `EXPERTS`, or experts made.
+        experts: names of `EXPERTS`, or experts made; or one.
         neighbors: of an entity in network space, who vote.
         weights: of neighbours: `even`, or by `cosine`.
         metric: `cosine` or `euclidean`, how near network embeddings are.
@@ -66,7 +66,7 @@ class Evidence(Infusion):
 
     on_cpu: ClassVar[bool] = True
 
-    experts: Sequence[str | Expert] = USUAL
+    experts: str | Expert | Sequence[str | Expert] = USUAL
     neighbors: int = 20
     weights: str = "even"
     metric: str = "cosine"
@@ -87,20 +87,23 @@ class Evidence(Infusion):
         require_bool("infusion.random", self.random)
         require_choice("infusion.first", self.first, FIRST)
         require_int("infusion.seed", self.seed, 0)
-        if not self.experts:
-            raise ConfigError("`infusion.experts` must have one at least, but is empty.")
         self.new_experts()  # Only to check them, and how weights are fitted.
         self.fitting()
 
     @property
     def is_control(self) -> bool:  # type: ignore[override]
         """With neighbours by lot, or without any expert on the network, it measures another's gain."""
-        return self.random or list(self.experts) == ["frequency"]
+        return self.random or self._experts == ("frequency",)
 
     @property
     def needs_embedding(self) -> bool:  # type: ignore[override]
         """Where experts ask neighbours that are not drawn by lot, or vectors are retrofitted first."""
         return self.first == "retrofit" or (self._asks_neighbors and not self.random)
+
+    @property
+    def _experts(self) -> tuple[str | Expert, ...]:
+        """Those that are asked for, or the one."""
+        return require_some("infusion.experts", self.experts)
 
     @property
     def _asks_neighbors(self) -> bool:
@@ -201,7 +204,7 @@ class Evidence(Infusion):
             "paths": {"longest": self.longest},
         }
         made = []
-        for each in self.experts:
+        for each in self._experts:
             if isinstance(each, Expert):
                 made.append(each)
                 continue

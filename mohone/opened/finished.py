@@ -23,6 +23,7 @@ from mohone.experiment.trained import TrainedJob
 from mohone.reporting.results import RESULT, changed_splits, read_finished
 
 log = logging.getLogger(__name__)
+OWN_DATA = "data"  # In a job's folder: triples that came from memory.
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,8 @@ def open_job(
             a stage, what must not be trained again.
     """
     result = read_finished(folder)
-    config = _as_now(_config(folder, result, store), data, store)
+    config = _config(folder, result, store)
+    config = _as_now(config, data or _own_data(folder, config["dataset"]), store)
     prepare_process(config)
     plan = _plan(config, folder, result)
     runner = Runner(plan, _load(plan, data), _train_again if train else _refuse)
@@ -97,6 +99,12 @@ def _as_now(config: Plain, data: Path | None, store: Path | None) -> Plain:
             raise DataError(f"`--data` must be left out with {name}, which has no folder, but is {data}.")
         out["dataset"][place] = str(data.expanduser().absolute())
     return out
+
+
+def _own_data(folder: Path, dataset: Plain) -> Path | None:
+    """The data that were kept in a job's folder, if that was moved."""
+    there, own = dataset.get("path"), folder / OWN_DATA
+    return own if isinstance(there, str) and not Path(there).is_dir() and own.is_dir() else None
 
 
 def _place_of_data(dataset: Plain) -> str | None:

@@ -81,6 +81,8 @@ def add_entities(
             "Entities must be added to a model of vectors alone, but this one weighs evidence of training "
             "triples: take its baseline."
         )
+    if not len(triples):
+        raise DataError("There must be new triples, but there are none.")
     larger, old_rows = _with_names(kg, triples)
     own = torch.unique(encode_known("the new triples", triples, larger), dim=0)
     is_new = torch.ones(larger.n_entities, dtype=torch.bool)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from mohone.api.data import written
+from mohone.api.data import keep, node_of
 from mohone.configuration.compose import compose_plain
 from mohone.core.config import build
 from mohone.data import KnowledgeGraph, from_triples
@@ -14,7 +14,9 @@ ODD = [("\ufeffa", "r", "b\r"), (" a", "r", "b "), ("head", "relation", "tail"),
 
 
 def again(kg: KnowledgeGraph, folder: Path) -> KnowledgeGraph:
-    node = written(kg, folder, compose_plain(["dataset=folder"])["dataset"])
+    node = node_of(kg, folder, compose_plain(["dataset=folder"])["dataset"])
+    keep(kg, node)
+    keep(kg, node)  # It is there.
     found: KnowledgeGraph = build("dataset", node).load()
     return found
 

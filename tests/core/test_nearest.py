@@ -62,5 +62,5 @@ def test_large_tables_need_faiss(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_bad_values_are_refused() -> None:
-    with pytest.raises(ConfigError, match=r"`infusion\.metric` must be one of cosine, euclidean"):
+    with pytest.raises(ConfigError, match=r"`metric` must be one of cosine, euclidean"):
         nearest_neighbors(torch.randn(3, 2), 1, "manhattan")

@@ -129,7 +129,7 @@ def test_it_says_why(umls: KnowledgeGraph, infused: tuple[EvidenceModel, Notes])
     ("changed", "message"),
     [
         ({"experts": ["vote"]}, r"`infusion.experts` must be one of votes, .*, but is 'vote'\."),
-        ({"experts": []}, r"`infusion.experts` must have one at least, but is empty\."),
+        ({"experts": []}, r"`infusion.experts` must have a value, but is empty\."),
         ({"neighbors": 0}, r"`infusion.neighbors` must be an integer >= 1, but is 0\."),
         ({"weights": "all"}, r"`infusion.weights` must be one of even, cosine, but is 'all'\."),
         ({"first": "query"}, r"`infusion.first` must be one of none, retrofit, but is 'query'\."),
