@@ -16,6 +16,7 @@ from mohone.core.command_line import Parser
 from mohone.core.errors import LAST_SEED, DataError, require_choice, require_int
 from mohone.core.files import check_file, check_folder
 from mohone.core.terminal import exit_code, prepare_terminal
+from mohone.core.words import counted
 from mohone.opened.job_arguments import add_job_options, check_job, open_given
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
     from mohone.evaluation.classification import Classifier
     from mohone.opened.finished import FinishedJob
+
+log = logging.getLogger(__name__)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -95,6 +98,7 @@ def _folder_of_negatives(given: argparse.Namespace, job: FinishedJob) -> Path | 
 def _negatives(given: argparse.Namespace, job: FinishedJob, folder: Path | None, split: str) -> Tensor:
     from mohone.data.corruption import draw_negatives
     from mohone.data.datasets import find_file
+    from mohone.data.knowledge_graph import splits_of
     from mohone.data.named_triples import read_known
 
     if folder is None:
@@ -103,6 +107,9 @@ def _negatives(given: argparse.Namespace, job: FinishedJob, folder: Path | None,
     triples = read_known(path, job.kg, job.result["config"]["dataset"].get("delimiter", "\t"))
     if len(triples) == 0:
         raise DataError(f"{path} must hold triples, but is empty.")
+    n_true = int((splits_of(job.kg, triples) >= 0).sum())
+    if n_true:
+        log.warning("%s: %s of the data set, which count as false ones", path, counted(n_true, "triple"))
     return triples
 
 

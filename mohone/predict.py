@@ -163,7 +163,7 @@ def _table(given: argparse.Namespace, table: AnswerTable, queries: list[Triple])
     if given.queries:
         for _ in read_queries(given.queries, table.kg):  # A fault is said before anything is answered.
             pass
-        batches = read_queries(given.queries, table.kg)
+        batches = read_queries(given.queries, table.kg, table.batch_size)
     if given.out:
         n = write_table(given.out, table.columns, table.lines(batches))
         print(f"{given.out}: {counted(n, 'answer')}")

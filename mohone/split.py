@@ -32,6 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
         action=YesNo,
         help="the first line names the columns; if not said: if its words do, and stand nowhere else",
     )
+    parser.add_argument("--weights", action="store_true", help="the fourth field is the triple's weight")
     given = parser.parse_args(arguments)
     return exit_code(lambda: _split(given))
 
@@ -41,7 +42,7 @@ def _split(given: argparse.Namespace) -> None:
     # Compiled loops take a second: help and typos should not.
     from mohone.data.headers import without_header
     from mohone.data.reading import read_triples
-    from mohone.data.splitting import count_linked, split_triples
+    from mohone.data.splitting import count_linked, split_triples, weights_of
     from mohone.data.triples import write_lines
 
     require_int("--seed", given.seed, 0)
@@ -51,15 +52,17 @@ def _split(given: argparse.Namespace) -> None:
     if there := sorted(each.name for each in folder.iterdir()) if folder.exists() else []:
         more = f" and {len(there) - 1:,} more" if len(there) > 1 else ""
         raise DataError(f"{folder} must be a new or an empty folder, but holds {there[0]}{more}.")
-    read, note = read_triples(given.file, given.delimiter, given.header), ""
+    read, note = read_triples(given.file, given.delimiter, given.header, given.weights), ""
     if given.header is None:
         read, note = without_header(given.file, read)
     if note:
         print(f"{given.file}: {note}.", file=sys.stderr)
     splits = split_triples(read.triples, given.share, given.seed, leak=not given.no_leak)
+    weights = None if read.weights is None else weights_of(read.triples, read.weights.tolist())
     with making(folder) as part:
         for name, drawn in splits.items():
-            write_lines(part / f"{name}.txt", drawn)
+            rows = drawn if weights is None else ([*each, repr(weights[each])] for each in drawn)
+            write_lines(part / f"{name}.txt", rows)
     print(f"{folder}: " + ", ".join(f"{len(drawn):,} {name}" for name, drawn in splits.items()))
     linked = count_linked(splits)
     if any(linked.values()):

@@ -99,7 +99,9 @@ def test_neighbors_stand_side_by_side(job: str, capsys: pytest.CaptureFixture[st
     assert "`NAME` must be a name of the data set" in capsys.readouterr().err
 
 
-def test_triples_are_classified(job: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_triples_are_classified(
+    job: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     out, triples = tmp_path / "report.json", tmp_path / "triples.tsv"
     assert classify.main([job, "--out", str(out), "--typed"]) == 0
     report = json.loads(out.read_text(encoding="utf-8"))
@@ -115,6 +117,7 @@ def test_triples_are_classified(job: str, capsys: pytest.CaptureFixture[str], tm
         (tmp_path / f"{split}_negatives.csv").write_text("".join(lines), encoding="utf-8")
     assert classify.main([job, "--negatives", str(tmp_path)]) == 0
     assert "ROC-AUC            0.5000" in capsys.readouterr().out
+    assert "test_negatives.csv: 661 triples of the data set, which count as false ones" in caplog.text
     header = "head\trelation\ttail\n"
     triples.write_text(f"{header}{''.join(lines[:2])}virus\taffects\tvirus\n", encoding="utf-8")
     assert classify.main([job, "--triples", str(triples)]) == 0
@@ -143,3 +146,6 @@ def test_newer_entities_are_answered_and_ranked(
     assert [name for name, _ in said(capsys, *given, "--head", "new_virus")] == tails
     assert predict.main([*given[:3], "--head", "virus", "--relation", "affects", "--why"]) == 1
     assert "`--why` must be asked without `--with`" in capsys.readouterr().err
+    assert predict.main([job, "--head", "virus", "--relation", "affects", "--why"]) == 1
+    told = "`--why` must be asked of a model with evidence, but this one is infused by retrofit."
+    assert told in capsys.readouterr().err

@@ -6,12 +6,15 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from mohone.core.errors import DataError, require_int
 from mohone.data.columns import find_columns
 from mohone.data.headers import check_header, without_header_in_memory
 from mohone.data.knowledge_graph import SPLITS, KnowledgeGraph, build_knowledge_graph
 from mohone.data.reading import FIELDS, TripleFile
-from mohone.data.splitting import split_triples
+from mohone.data.splitting import split_triples, weights_of
 from mohone.data.triples import NamedTriple, NamedTriples
 from mohone.data.vocabulary import as_name
 
@@ -23,6 +26,7 @@ def from_triples(
     *,
     name: str = "memory",
     header: bool | None = None,
+    weights: Any = None,
     share: float = 0.1,
     seed: int = 0,
 ) -> KnowledgeGraph:
@@ -38,6 +42,7 @@ def from_triples(
         name: how the data set is called in tables.
         header: does the first triple name columns? None: if its words are such and stand nowhere else, or if
             those of all three splits are the same and do. The names of a data frame's columns stand apart.
+        weights: of each of `triples`, numbers > 0 (those of train count); of a repeated triple the greatest.
         share: of each of valid and test, where they are drawn, as `split_triples` does.
         seed: of the draw.
 
@@ -66,13 +71,40 @@ def from_triples(
         for split, (label, each) in given_as
         if each is not None or split == "train"
     }
+    if weights is not None:
+        files["train"] = files["train"]._replace(weights=_weights(weights, len(files["train"].triples)))
     files, warnings = without_header_in_memory(files, header)
     if valid is None:
-        drawn = split_triples(files["train"].triples, share, seed)
-        files = {split: TripleFile(NamedTriples.of(each), 0) for split, each in drawn.items()}
+        files = _drawn(files["train"], share, seed)
     kg = build_knowledge_graph(name, files, warnings)
     kg.report.log_warnings()
     return kg
+
+
+def _weights(given: Any, n: int) -> NDArray[np.float32]:
+    """One number for each triple.
+
+    Raises:
+        DataError: what are no such numbers.
+    """
+    try:
+        weights = np.asarray(given, np.float32)
+    except (TypeError, ValueError):
+        weights = np.empty(0, np.float32)
+    if weights.shape != (n,) or not ((weights > 0) & np.isfinite(weights)).all():
+        raise DataError(f"`weights` must be {n:,} numbers > 0, one for each triple, but are others.")
+    return weights
+
+
+def _drawn(read: TripleFile, share: float, seed: int) -> dict[str, TripleFile]:
+    """Three splits of the triples of one, each with its weights."""
+    drawn = split_triples(read.triples, share, seed)
+    files = {split: TripleFile(NamedTriples.of(each), 0) for split, each in drawn.items()}
+    if read.weights is not None:
+        by_triple = weights_of(read.triples, read.weights.tolist())
+        weights = np.array([by_triple[each] for each in drawn["train"]], np.float32)
+        files["train"] = files["train"]._replace(weights=weights)
+    return files
 
 
 def named_triples(triples: Any, label: str = "triples") -> NamedTriples:

@@ -47,7 +47,7 @@ def advice(line: str, delimiter: str, wanted: Collection[int]) -> str:
         >>> advice('"Beatles, The",r,b', ",", {3})
         '; quotes are not understood, they are part of names'
         >>> advice("a,r,b,0.5", ",", {3})
-        '; `dataset.weights=true` takes the fourth for a weight'
+        '; `--weights` (`dataset.weights=true`) takes the fourth for a weight'
     """
     told, other = "", _other(line, delimiter, wanted)
     if other:
@@ -55,7 +55,7 @@ def advice(line: str, delimiter: str, wanted: Collection[int]) -> str:
         told = f"; `--delimiter {typed}` (`dataset.delimiter`) would make it {line.count(other) + 1}"
     *triple, last = line.split(delimiter)
     if wanted == {3} and len(triple) == 3 and _NUMBER.fullmatch(last):
-        told += "; `dataset.weights=true` takes the fourth for a weight"
+        told += "; `--weights` (`dataset.weights=true`) takes the fourth for a weight"
     if re.search(rf'(^|{re.escape(other or delimiter)})"', line):
         told += "; quotes are not understood, they are part of names"
     return told

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -60,6 +60,19 @@ def split_triples(
     places = {"valid": order[free][valid], "test": order[free][test]}
     places["train"] = np.setdiff1d(np.arange(len(unique)), np.concatenate(list(places.values())))
     return {split: [unique[place] for place in np.sort(places[split])] for split in SPLITS}
+
+
+def weights_of(triples: Iterable[NamedTriple], weights: Iterable[float]) -> dict[NamedTriple, float]:
+    """The weight of each triple; of a repeated one the greatest.
+
+    Example:
+        >>> weights_of([("a", "r", "b"), ("a", "r", "b")], [1.0, 2.0])
+        {('a', 'r', 'b'): 2.0}
+    """
+    out: dict[NamedTriple, float] = {}
+    for triple, weight in zip(triples, weights, strict=True):
+        out[triple] = max(weight, out.get(triple, 0.0))
+    return out
 
 
 def count_linked(splits: Mapping[str, Sequence[NamedTriple]]) -> dict[str, int]:

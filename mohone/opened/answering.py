@@ -16,6 +16,8 @@ from mohone.data.queries import ASKED, QueryLines
 from mohone.evaluation.best_answers import AnswerFinder, Wanted
 from mohone.kge import KGEModel
 
+_MOST_QUERIES = 1 << 12  # Answered at once,
+_MOST_ANSWERS = 1 << 24  # and their answers.
 _ROWS = 1 << 14  # Of a parquet file that are held at once.
 TABLES = (".tsv", ".parquet")
 
@@ -41,6 +43,11 @@ class AnswerTable:
         """Their names."""
         more = ["split"] * self.wanted.known + ["label"] * bool(self.labels)
         return ["query", "head", "relation", "tail", "rank", "score", *more]
+
+    @property
+    def batch_size(self) -> int:
+        """Queries that are answered at once: of many answers each takes some 20 bytes."""
+        return max(1, min(_MOST_QUERIES, _MOST_ANSWERS // AnswerFinder(self.kg, self.wanted).width))
 
     def lines(self, batches: Iterable[QueryLines]) -> Iterator[str]:
         """The lines below the names, tab-separated, batch by batch."""

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 import mohone
+from mohone import split
 from mohone.core.errors import ConfigError, DataError, OccupiedError
 from mohone.data import KnowledgeGraph
 
@@ -144,3 +145,22 @@ def test_arrays_are_settings(umls: KnowledgeGraph) -> None:
     config = configure(umls, mohone.Retrofit(), given)
     assert config["infusion"]["beta"] == [0.0, 0.2]
     assert config["infusion"]["neighbors"] == [3, 10]
+
+
+def test_weights_come_with_triples_from_memory(tmp_path: Path) -> None:
+    weights = np.linspace(0.5, 3, len(TRIPLES))
+    kg = mohone.load([*TRIPLES, TRIPLES[0]], weights=[*weights, 9.0])
+    by_triple = dict(zip(TRIPLES, [9.0, *weights[1:]], strict=True))
+    assert kg.weights is not None
+    for (h, r, t), weight in zip(kg.train.tolist(), kg.weights.tolist(), strict=True):
+        triple = kg.entities.names[h], kg.relations.names[r], kg.entities.names[t]
+        assert weight == pytest.approx(by_triple[triple])
+    file = tmp_path / "all.tsv"
+    rows = [*zip(TRIPLES, weights.tolist(), strict=True), (TRIPLES[0], 9.0)]
+    file.write_text("".join("\t".join([*triple, repr(x)]) + "\n" for triple, x in rows), encoding="utf-8")
+    assert split.main([str(file), str(tmp_path / "split"), "--weights"]) == 0
+    read = mohone.load(str(tmp_path / "split"), weights=True)
+    assert read.fingerprint == kg.fingerprint
+    for bad in (weights[1:], [*weights[1:], 0.0], [*weights[1:], float("nan")], "heavy"):
+        with pytest.raises(DataError, match="`weights` must be 30 numbers > 0, one for each triple"):
+            mohone.load(TRIPLES, weights=bad)

@@ -39,7 +39,9 @@ def test_what_is_no_query_is_named_by_line(
         list(read_queries(file, base))
 
 
-def test_a_label_stands_for_its_name_if_it_is_one_names_own(base: KnowledgeGraph, tmp_path: Path) -> None:
+def test_a_label_stands_for_its_name_if_it_is_one_names_own(
+    base: KnowledgeGraph, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     file = tmp_path / "labels.tsv"
     file.write_text("a\tAnna\nb\tBert\nc\tBert\nd\ta\nz\tZoe\nno label\n", encoding="utf-8")
     labels = read_labels(file)
@@ -49,6 +51,14 @@ def test_a_label_stands_for_its_name_if_it_is_one_names_own(base: KnowledgeGraph
         with pytest.raises(DataError, match=sentence):
             find_name("--head", name, base.entities, labels)
     assert read_labels(None) == {}
+    assert caplog.messages == [f"{file}: 1 line without a label"]
+    caplog.clear()
+    file.write_text("a\tA\na\tB\na\tB\n", encoding="utf-8")
+    assert read_labels(file) == {"a": "B"}
+    assert caplog.messages == [f"{file}: 1 line with another label, too: the last one holds"]
+    file.write_text("a,A\n", encoding="utf-8")
+    with pytest.raises(DataError, match="must have lines of NAME<TAB>LABEL, but has none: 'a,A'"):
+        read_labels(file)
 
 
 def test_lines_of_labels_end_as_those_of_triples(tmp_path: Path) -> None:

@@ -78,6 +78,17 @@ def test_inverse_relations_have_rows_of_their_own(kg: KnowledgeGraph, tmp_path: 
     assert read_vectors(tmp_path / "out/r.npz")[1].tolist() == [[9, 9], [2, 3], [4, 5], [6, 7]]
 
 
+def test_where_some_relations_have_inverses_all_count_for_themselves(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    e, r = files(tmp_path, 2, 2)
+    write_vectors(r, ["r_inverse", "s", "r"], torch.arange(6.0).view(3, 2))
+    assert not open_source(e, r).reciprocal
+    assert (
+        "1 of 2 relations have an inverse (r_inverse), which are then relations of their own" in caplog.text
+    )
+
+
 @pytest.mark.parametrize("ending", [".npz", ".txt"])
 @pytest.mark.parametrize("reciprocal", [False, True])
 @pytest.mark.parametrize("kind", [ComplEx, TransD, RESCAL])
