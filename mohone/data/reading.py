@@ -189,4 +189,5 @@ def _fault(line: str, delimiter: str, names: tuple[str, ...]) -> str:
     if all(fields):
         return "a name must not hold a tab, but one does."
     empty = names[[bool(field) for field in fields].index(False)]
-    return f"the {empty} must be a name, but is empty."
+    what = "a name" if empty in FIELDS else "a number > 0"
+    return f"the {empty} must be {what}, but is empty."

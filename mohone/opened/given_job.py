@@ -89,7 +89,7 @@ def write_infused(folder: Path, out: Path) -> str:
             f"{shlex.quote(str(folder))} ...`."
         )
     source.write(out, taken_back(source, model, job.kg))
-    return f"{out}: the infused model, in the form of {source.path}"
+    return f"{out}: the {'infused ' if job.is_infused else ''}model, in the form of {source.path}"
 
 
 def infuse_vectors(source: Source, config: Plain, out: Path) -> str:
