@@ -25,6 +25,7 @@ from mohone.configuration.compose import (
     as_trained,
     check_choices,
     check_keys,
+    chosen_by,
     to_plain,
 )
 from mohone.configuration.faulty_files import is_fault
@@ -41,6 +42,7 @@ from mohone.reporting.results import has_result, write_failed
 from mohone.sweeps.launchers import lost_job
 from mohone.sweeps.sweep import FAILURES, begin_job, fail_job, show_ended
 
+_MULTIRUN = {"-m", "--multirun"}
 log = logging.getLogger(__name__)
 
 
@@ -70,7 +72,7 @@ def _help(config: DictConfig, folder: Path) -> float:
     """Train with the process that runs the job, and leave no file."""
     from mohone.experiment.job import help_job
 
-    help_job(_as_taken(to_plain(config, HydraConfig.get().runtime.choices)), folder)
+    help_job(_as_taken(to_plain(config, chosen_by(HydraConfig.get()))), folder)
     return math.nan
 
 
@@ -85,7 +87,7 @@ def _run(config: DictConfig, folder: Path) -> float:
     log_file = folder / f"{HydraConfig.get().job.name}.log"
     length = log_file.stat().st_size if log_file.exists() else 0
     try:
-        plain = to_plain(config, HydraConfig.get().runtime.choices)
+        plain = to_plain(config, chosen_by(HydraConfig.get()))
         plain = _as_taken(plain)
         # Torch and Lightning take seconds: help and typos should not.
         from mohone.experiment.job import run_job
@@ -150,7 +152,7 @@ def _sweep() -> str | None:
 
 def _unresolved(config: DictConfig) -> Plain:
     plain = OmegaConf.to_container(config, resolve=False)
-    named = {CHOICES: dict(HydraConfig.get().runtime.choices)}
+    named = {CHOICES: dict(chosen_by(HydraConfig.get()))}
     return {**{str(key): value for key, value in plain.items()}, **named} if isinstance(plain, dict) else {}
 
 
@@ -165,7 +167,7 @@ def main() -> int:
     """The command line; the exit code is 1 if a job failed."""
     prepare_terminal()
     _options().parse_known_args()
-    typed, told_by_hydra = sys.argv[1:], "HYDRA_FULL_ERROR" in os.environ
+    typed, told_by_hydra = _flags_last(sys.argv[1:]), "HYDRA_FULL_ERROR" in os.environ
     if is_launched():
         os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")  # Of hints that are none for us.
     with _surroundings():
@@ -188,6 +190,16 @@ def main() -> int:
                 show_ended()
             return 1
     return 1 if FAILURES else 0
+
+
+def _flags_last(typed: list[str]) -> list[str]:
+    """The same with `-m` at the end: between settings Hydra does not understand it.
+
+    >>> _flags_last(["a=1", "-m", "b=1,2"])
+    ['a=1', 'b=1,2', '-m']
+    """
+    flags = [each for each in typed if each in _MULTIRUN]
+    return [*(each for each in typed if each not in _MULTIRUN), *flags[:1]]
 
 
 def _told(error: Exception, sweeps: bool) -> str | None:
@@ -223,7 +235,7 @@ def _as_member(typed: list[str]) -> list[str]:
 
 def _sweeps(typed: list[str]) -> bool:
     """May a key have several values?"""
-    return not {"-m", "--multirun"}.isdisjoint(typed)
+    return not _MULTIRUN.isdisjoint(typed)
 
 
 @contextlib.contextmanager

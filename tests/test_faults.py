@@ -83,12 +83,27 @@ BASELINE = ["netemb=none", *[setting for setting in TINY if "netemb" not in sett
         (["recipe/model=3"], "`recipe/model` must be the name of a choice, but is 3."),
         (["callbacks=[3]"], "`callbacks` must be a list of groups with a `_target_`, but is [3]."),
         (["trainer.precision=16-true"], "`trainer.precision` must be one of 32-true, "),
+        (["training.optimizer._target_=torch.optim.SparseAdam"], "`training.optimizer` must take dense grad"),
+        (
+            ["training.scheduler._target_=torch.optim.lr_scheduler.ReduceLROnPlateau"],
+            "`training.scheduler` must go by batches, but ReduceLROnPlateau goes by a figure of each epoch.",
+        ),
+        (
+            ["infusion=evidence", "infusion.experts=[votes,votes]"],
+            "`infusion.experts` must name each once, b",
+        ),
+        (
+            ["infusion=evidence", "infusion.longest=5"],
+            "`infusion.longest` must be auto or a number from 1 to",
+        ),
+        (["infusion=evidence", "infusion.scales=[]"], "`infusion.scales` must have a value, but is empty."),
+        (["infusion=evidence", "infusion.folds=101"], "`infusion.folds` must be an integer <= 100, but is 1"),
         (["dataset=folder", "dataset.path="], "`dataset.path` must be a path, but is ''."),
         (["store_dir="], "`store_dir` must be a path, but is ''."),
         (["dataset=folder", "dataset.path=[a]"], "`dataset.path` must be a path, but is ['a']."),
         (
             ["dataset=folder", "dataset.path=a,b"],
-            "a sweep's (`-m`); if the comma is its own, type \"dataset.path='a,b'\".",
+            "a sweep's (`mohone.run -m`); if the comma is its own, type \"dataset.path='a,b'\".",
         ),
         (
             ["-m", "dataset=folder", "dataset.path=runs/lr=0.1,B"],

@@ -20,7 +20,7 @@ from omegaconf.errors import OmegaConfBaseException
 from mohone.configuration.faulty_files import is_fault
 from mohone.configuration.hydra_errors import explain
 from mohone.configuration.plain_values import check_plain
-from mohone.configuration.recipes import CONF, register_resolvers
+from mohone.configuration.recipes import CONF, applied, register_resolvers
 from mohone.configuration.short_keys import full_keys
 from mohone.core.config import CHOICES, Plain, check_known
 from mohone.core.errors import LAST_SEED, NO_DATA, ConfigError, MohoneError, first_line, require_int
@@ -28,6 +28,7 @@ from mohone.core.files import check_file, check_folder
 from mohone.core.terminal import typed
 
 log = logging.getLogger(__name__)
+RECIPE_FILES = "recipe_files"  # Beside the choices: those of the recipe that hold.
 _ONE_AT_A_TIME = threading.RLock()
 GROUPS = ("dataset", "kge_model", "training", "netemb", "infusion", "trainer", "logger")
 VALUES = (
@@ -106,8 +107,14 @@ def split_off_choices(composed: DictConfig) -> Mapping[str, Any]:
     """The choices of a configuration's groups, and take Hydra's own part, which says them, out of it."""
     with open_dict(composed):
         hydra = composed.pop("hydra")  # It cannot be resolved without a run.
-    choices: Mapping[str, Any] = hydra.runtime.choices
-    return choices
+    return chosen_by(hydra)
+
+
+def chosen_by(hydra: Any) -> Mapping[str, Any]:
+    """The choices that Hydra's own part of a configuration says, and the recipe's files that hold by them."""
+    folders = [Path(each.path) for each in hydra.runtime.config_sources if each.schema == "file"]
+    choices = dict(hydra.runtime.choices)
+    return {**choices, RECIPE_FILES: " ".join(applied(choices, folders))}
 
 
 def to_plain(config: DictConfig, choices: Mapping[str, Any]) -> Plain:
@@ -126,6 +133,7 @@ def to_plain(config: DictConfig, choices: Mapping[str, Any]) -> Plain:
         raise ConfigError(f"The configuration must resolve, but: {first_line(error)}.") from None
     assert isinstance(plain, dict)
     named = {group: choices.get(group) for group in (*GROUPS, "recipe")}
+    named[RECIPE_FILES] = choices.get(RECIPE_FILES)
     return {**{str(key): _typed(value, str(key)) for key, value in plain.items()}, CHOICES: named}
 
 

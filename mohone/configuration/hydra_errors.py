@@ -54,7 +54,8 @@ def explain(error: BaseException, sweeps: bool = False) -> str:
         if found := re.match(r"Ambiguous value for argument '(.*)'", str(each)):
             typed = typed_line(found[1])
             return (
-                f"`{found[1]}` must be one value, or a sweep's (`-m`); if the comma is its own, type {typed}."
+                f"`{found[1]}` must be one value, or a sweep's (`mohone.run -m`); if the comma is its own, "
+                f"type {typed}."
             )
     return told_of_file(error)
 

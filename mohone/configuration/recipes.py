@@ -61,11 +61,12 @@ def file_for(kind: str, recipe: str, *choices: str) -> str:
     return next((x for x in places if (CONF / "recipe" / kind / f"{x}.yaml").is_file()), f"{recipe}/{own}")
 
 
-def applied(choices: Mapping[str, Any]) -> list[str]:
-    """The files of the package's recipe that hold for a job, as the defaults list of `conf/config.yaml` asks.
+def applied(choices: Mapping[str, Any], folders: Sequence[Path] = (CONF,)) -> list[str]:
+    """The files of a recipe that hold for a job, as the defaults list of `conf/config.yaml` asks.
 
     Args:
         choices: of all groups.
+        folders: of configurations: the package's, and the user's.
 
     Example:
         >>> chosen = {"dataset": "folder", "training": "one_vs_all", "kge_model": "transh"}
@@ -82,7 +83,7 @@ def applied(choices: Mapping[str, Any]) -> list[str]:
         "size": (dataset, training, model),
     }
     files = [f"{kind}/{file_for(kind, recipe, *names)}" for kind, names in asked.items()]
-    return [file for file in files if (CONF / "recipe" / f"{file}.yaml").is_file()]
+    return [file for file in files if any((each / f"recipe/{file}.yaml").is_file() for each in folders)]
 
 
 def in_words(recipe: str, files: Sequence[str]) -> str:

@@ -28,6 +28,7 @@ FIT_ON = ("valid", "train")
 # of 41,000, both gave .551.
 MOST_BY_MODEL = 50_000
 _MOST_QUERIES = 100_000
+_MOST_FOLDS = 100  # Each is a fit for each penalty.
 _HELD_OUT = 20  # One training triple in so many is held out.
 
 
@@ -67,7 +68,7 @@ class Fitting:
         require_choice("infusion.fit_on", self.fit_on, FIT_ON)
         require_float("inverse_temperature", self.inverse_temperature, strict=True)
         require_int("infusion.candidates", self.n_candidates, 2)
-        require_int("infusion.folds", self.folds, 2)
+        require_int("infusion.folds", self.folds, 2, _MOST_FOLDS)
         for one in require_some("infusion.penalty", self.penalty):
             require_float("infusion.penalty", one, strict=True)
 

@@ -9,6 +9,7 @@ from omegaconf import OmegaConf
 
 from mohone.configuration import recipes
 from mohone.configuration.by_size import Size, in_words
+from mohone.configuration.compose import RECIPE_FILES
 from mohone.core.compiling import COSTS
 from mohone.core.config import CHOICES, Plain
 from mohone.core.files import write_json, write_text
@@ -133,7 +134,8 @@ def _run(job: TrainedJob, folder: Path, figures: Figures | None) -> Plain:
 def _recipe(config: Plain) -> tuple[str, list[str]]:
     """The recipe and those of its files that hold."""
     choices = config.get(CHOICES, {})
-    return str(choices.get("recipe")), recipes.applied(choices)
+    files = choices.get(RECIPE_FILES)
+    return str(choices.get("recipe")), recipes.applied(choices) if files is None else str(files).split()
 
 
 def _warn_of_ties(report: Plain) -> None:

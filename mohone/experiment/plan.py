@@ -164,7 +164,16 @@ def _check_optimizer(training: Training) -> None:
     """Make one and its schedule, only to check their values."""
     optimizer = call("training.optimizer", training.optimizer, [torch.nn.Parameter(torch.zeros(1))])
     require_kind("training.optimizer", optimizer, torch.optim.Optimizer)
-    call("training.scheduler", training.new_scheduler, optimizer, 10)
+    schedule = call("training.scheduler", training.new_scheduler, optimizer, 10)
+    if isinstance(schedule, torch.optim.lr_scheduler.ReduceLROnPlateau):
+        raise ConfigError(
+            "`training.scheduler` must go by batches, but ReduceLROnPlateau goes by a figure of each epoch."
+        )
+    if isinstance(optimizer, torch.optim.SparseAdam):
+        raise ConfigError(
+            "`training.optimizer` must take dense gradients, but SparseAdam does not: Adagrad and SGD take "
+            "both."
+        )
 
 
 def _dataset(node: Plain) -> Any:

@@ -6,7 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from mohone.core.errors import require_bool, require_choice, require_int, require_some
+from mohone.core.errors import (
+    ConfigError,
+    require_bool,
+    require_choice,
+    require_float,
+    require_int,
+    require_some,
+)
 from mohone.core.nearest import METRICS, check_nearest
 from mohone.data import KnowledgeGraph
 from mohone.evaluation.link_prediction import LinkPrediction
@@ -21,7 +28,7 @@ from mohone.evidence.heat import Heat
 from mohone.evidence.linked import Linked
 from mohone.evidence.model import EvidenceModel
 from mohone.evidence.neighbors import Neighbors, check_weights, random_neighbors, weigh
-from mohone.evidence.paths import Paths
+from mohone.evidence.paths import LONGEST, Paths
 from mohone.evidence.votes import Votes
 from mohone.infusion.base import Infusion, NetworkSpace, Notes, Retrain
 from mohone.infusion.retrofitting import Retrofit
@@ -72,7 +79,7 @@ class Evidence(Infusion):
     metric: str = "cosine"
     random: bool = False
     first: str = "none"
-    scales: Sequence[float] = (1.0, 5.0)
+    scales: float | Sequence[float] = (1.0, 5.0)
     longest: int | str = "auto"
     candidates: int = 200
     penalty: float | Sequence[float] = (25.0, 5.0, 1.0)
@@ -87,7 +94,16 @@ class Evidence(Infusion):
         require_bool("infusion.random", self.random)
         require_choice("infusion.first", self.first, FIRST)
         require_int("infusion.seed", self.seed, 0)
-        self.new_experts()  # Only to check them, and how weights are fitted.
+        for scale in require_some("infusion.scales", self.scales):
+            require_float("infusion.scales", scale, strict=True)
+        if self.longest != "auto" and self.longest not in range(1, LONGEST + 1):
+            raise ConfigError(
+                f"`infusion.longest` must be auto or a number from 1 to {LONGEST}, but is {self.longest!r}."
+            )
+        names = [expert.name for expert in self.new_experts()]
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise ConfigError(f"`infusion.experts` must name each once, but has {twice} more than once.")
+        # Only to check how weights are fitted.
         self.fitting()
 
     @property
@@ -200,7 +216,7 @@ class Evidence(Infusion):
     def new_experts(self) -> list[Expert]:
         """The experts that were chosen, who have learned nothing yet."""
         arguments: dict[str, dict[str, Any]] = {
-            "heat": {"scales": tuple(self.scales)},
+            "heat": {"scales": require_some("infusion.scales", self.scales)},
             "paths": {"longest": self.longest},
         }
         made = []

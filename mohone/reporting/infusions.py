@@ -15,6 +15,8 @@ from mohone.core.words import counted
 from mohone.reporting.labels import label, place
 
 USUAL = "retrofit"  # The paper's form: tables name the network embedding alone.
+_USUAL_SIDE = {"retrofit": "both", "query": "query"}
+_MOVED = {"both": "both sides", "query": "the known side alone"}
 NONE = "none"  # No network embedding, or no infusion.
 _CONTROLS = {  # What they change does not depend on the network embedding. Old results know these alone.
     "retrain": "re-trained alone",
@@ -118,7 +120,7 @@ def experts_of(result: Plain) -> tuple[str, ...]:
     told = (result.get("selection") or {}).get("experts")
     if told is None:
         told = ((result.get("config") or {}).get("infusion") or {}).get("experts")
-    return tuple(map(str, told or ()))
+    return (told,) if isinstance(told, str) else tuple(map(str, told or ()))
 
 
 def chosen(result: Plain) -> str:
@@ -126,6 +128,8 @@ def chosen(result: Plain) -> str:
 
     >>> chosen({"infusion": "retrofit", "selection": {"beta": 0.2, "neighbors": 10}})
     '10 neighbours, beta 0.2'
+    >>> chosen({"infusion": "retrofit", "selection": {"beta": 0.2, "neighbors": 10, "side": "query"}})
+    '10 neighbours, beta 0.2, the known side alone'
     """
     selection = result["selection"] or {}
     if "chosen" in selection:
@@ -136,7 +140,9 @@ def chosen(result: Plain) -> str:
         return ""
     if not selection["beta"]:
         return "no entity moves"
-    return f"{counted(selection['neighbors'], 'neighbour')}, beta {selection['beta']:g}"
+    side = selection.get("side")
+    other = f", {_MOVED.get(side, side)}" if side not in (None, _USUAL_SIDE.get(result["infusion"])) else ""
+    return f"{counted(selection['neighbors'], 'neighbour')}, beta {selection['beta']:g}{other}"
 
 
 def network_name(result: Plain) -> str:

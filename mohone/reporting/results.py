@@ -105,6 +105,8 @@ def finished(
         OccupiedError: it holds another job's.
     """
     result = read_result(folder / RESULT)
+    if result is None:
+        _refuse_unknown(folder)
     if result is None or result["status"] != "ok":
         return None
     if {name: stage["key"] for name, stage in result["stages"].items()} != keys:
@@ -115,6 +117,20 @@ def finished(
             f"result{why}: name another folder, or delete this one."
         )
     return result
+
+
+def _refuse_unknown(folder: Path) -> None:
+    """Leave the result of a job of another version alone; what is no JSON is nobody's."""
+    try:
+        found = read_json(folder / RESULT)
+    except (ValueError, OSError):
+        return
+    if isinstance(found, dict) and "schema" in found and found.get("status", "ok") == "ok":
+        raise OccupiedError(
+            f"The folder of a job must be a new one or the same job's, but {folder} holds a result of "
+            f"another version (schema {found['schema']!r}, and not {SCHEMA}): name another folder, or "
+            "delete this one."
+        )
 
 
 def changed_splits(result: Plain, fingerprints: Mapping[str, str]) -> list[str]:

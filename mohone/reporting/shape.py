@@ -120,7 +120,7 @@ _config = group(
     {
         "choices": optional(mapping(optional(is_text))),
         "dataset": optional(mapping(is_tree)),
-        "infusion": optional(fields(experts=optional(sequence(is_tree)))),
+        "infusion": optional(fields(experts=optional(is_tree))),
         "netemb": optional(mapping(is_tree)),
         "store_dir": optional(is_text),
     }

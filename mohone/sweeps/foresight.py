@@ -6,6 +6,7 @@ import copy
 from pathlib import Path
 
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeperConf
+from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf, open_dict, read_write
@@ -67,7 +68,9 @@ def choices_of(config: DictConfig) -> list[list[str]]:
         config: of the multirun, with Hydra's own.
     """
     params = [f"{key}={value}" for key, value in (config.hydra.sweeper.get("params") or {}).items()]
-    overrides = OverridesParser.create().parse_overrides([*params, *_typed(config, "task")])
+    known = GlobalHydra.instance()
+    loader = known.config_loader() if known.is_initialized() else None  # Which `glob` asks.
+    overrides = OverridesParser.create(loader).parse_overrides([*params, *_typed(config, "task")])
     choices: dict[str, list[str]] = {}
     for each in overrides:
         key = each.get_key_element()

@@ -139,12 +139,22 @@ def space_of(typed: list[str], usual: dict[str, str]) -> tuple[list[str], Space]
     keys = {each.get_key_element() for each in given}
     more = parser.parse_overrides([f"{key}={text}" for key, text in usual.items() if key not in keys])
     space = {each.get_key_element(): each for each in (*more, *given) if each.is_sweep_override()}
-    for key in space:
+    for key, each in space.items():
         if not key.startswith(_SEARCHED):
             raise ConfigError(f"`{key}` must have one value in a search, which is of one model and data set.")
+        sweep = each.value()
+        if isinstance(sweep, IntervalSweep) and not _rises(sweep):
+            ends = f"interval({sweep.start},{sweep.end})"
+            raise ConfigError(
+                f"`{key}` must have an interval from a lower to a higher number, but has {ends}."
+            )
     if not space:
         raise ConfigError("A search must have keys with several values (training.lr='interval(0.1,1)').")
     return [str(each.input_line) for each in given if not each.is_sweep_override()], space
+
+
+def _rises(sweep: IntervalSweep) -> bool:
+    return sweep.start is not None and sweep.end is not None and sweep.start < sweep.end
 
 
 def distribution(override: Override, start: Any) -> BaseDistribution:
@@ -160,10 +170,9 @@ def distribution(override: Override, start: Any) -> BaseDistribution:
     if isinstance(sweep, RangeSweep):
         return CategoricalDistribution(tuple(dict.fromkeys([*sweep.range(), start])))
     assert isinstance(sweep, IntervalSweep)
-    low, high = sweep.start, sweep.end
-    if low is None or high is None or low >= high:
-        raise ConfigError(f"`{key}` must have an interval from a lower to a higher number, but has {sweep}.")
-    low, high, log = min(low, start), max(high, start), "log" in sweep.tags
+    assert sweep.start is not None
+    assert sweep.end is not None
+    low, high, log = min(sweep.start, start), max(sweep.end, start), "log" in sweep.tags
     if log and low <= 0:
         raise ConfigError(f"`{key}` must be above 0 to be searched by its logarithm, but may be {low}.")
     if all(isinstance(value, int) for value in (low, high, start)):

@@ -112,3 +112,14 @@ def test_a_job_says_which_files_of_its_recipe_hold_and_that_none_knows_its_data(
     assert "transe (one_vs_all, strong), none, seed 0: link prediction" in ran.stdout
     (result,) = results(tmp_path)
     assert (result["recipe"], result["recipe_files"]) == ("strong", files)
+
+
+def test_a_recipe_file_of_ones_own_is_named(tmp_path: Path) -> None:
+    own = tmp_path / "own/recipe/pair/default/umls-transe.yaml"
+    own.parent.mkdir(parents=True)
+    own.write_text("# @package _global_\ntraining:\n  optimizer:\n    lr: 0.02\n", encoding="utf-8")
+    tiny = ["netemb=none", "dim=4", "training.max_epochs=1", "hydra.run.dir=here"]
+    ran = mohone(tmp_path, "--config-dir", "own", *tiny)
+    (result,) = results(tmp_path)
+    assert "pair/default/umls-transe" in result["recipe_files"], ran.stdout
+    assert result["config"]["training"]["optimizer"]["lr"] == 0.02

@@ -142,6 +142,13 @@ def test_bad_values_are_refused(changed: dict[str, Any], message: str) -> None:
         Evidence(**changed)
 
 
+def test_one_value_stands_for_a_list_of_it() -> None:
+    assert [expert.name for expert in Evidence("votes").new_experts()] == ["votes"]
+    assert Evidence("frequency").is_control
+    (heat,) = Evidence("heat", scales=0.5).new_experts()
+    assert heat.values == ("heat_0.5",)
+
+
 @pytest.mark.parametrize(
     ("options", "needed"),
     [

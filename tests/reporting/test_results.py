@@ -12,7 +12,7 @@ from mohone.core.errors import OccupiedError
 from mohone.report import main
 from mohone.reporting.cells import is_better
 from mohone.reporting.groups import AmbiguousError, group_results
-from mohone.reporting.infusions import Column
+from mohone.reporting.infusions import Column, experts_of
 from mohone.reporting.jobs import jobs_table
 from mohone.reporting.page.jobs import jobs_of
 from mohone.reporting.results import RANKS, RESULT, finished, read_ranks, read_results, write_failed
@@ -194,3 +194,20 @@ def test_a_refused_job_is_told_what_differs(tmp_path: Path) -> None:
     with pytest.raises(OccupiedError, match="holds another's result: name another folder"):
         finished(tmp_path / "0", {})
     assert finished(tmp_path / "1", keys) is None
+
+
+def test_a_result_of_another_version_is_left_alone(tmp_path: Path) -> None:
+    for other in ({"schema": 2, "status": "ok"}, {"schema": 2}):
+        (tmp_path / RESULT).write_text(json.dumps(other), encoding="utf-8")
+        with pytest.raises(OccupiedError, match=r"result of another version \(schema 2, and not 1\)"):
+            finished(tmp_path, {})
+    for none in ('{"schema": 2, "status": "failed"}', '{"schema": 2', "[]", ""):
+        (tmp_path / RESULT).write_text(none, encoding="utf-8")
+        assert finished(tmp_path, {}) is None
+
+
+def test_one_expert_by_name_is_a_configuration(tmp_path: Path) -> None:
+    one = result()
+    one["config"] = {**one.get("config", {}), "infusion": {"experts": "votes"}}
+    (found_one,) = found(tmp_path, one)
+    assert experts_of({"config": found_one[1]["config"]}) == ("votes",)

@@ -104,6 +104,8 @@ def test_what_is_typed_is_kept_or_searched() -> None:
         space_of(["kge_model=transe,complex"], usual)
     with pytest.raises(ConfigError, match="A search must have keys with several values"):
         space_of(["training.optimizer.lr=0.3"], {})
+    with pytest.raises(ConfigError, match=r"from a lower to a higher number, but has interval\(5\.0,1\.0\)"):
+        space_of(["training.optimizer.lr=interval(5,1)"], {})
 
 
 def again(searched: Path, folder: Path) -> tuple[Path, list[str]]:
