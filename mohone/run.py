@@ -167,13 +167,13 @@ def main() -> int:
     """The command line; the exit code is 1 if a job failed."""
     prepare_terminal()
     _options().parse_known_args()
-    typed, told_by_hydra = _flags_last(sys.argv[1:]), "HYDRA_FULL_ERROR" in os.environ
+    typed, told_by_hydra = sys.argv[1:], "HYDRA_FULL_ERROR" in os.environ
     if is_launched():
         os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")  # Of hints that are none for us.
     with _surroundings():
         try:
             check_choices(typed)
-            sys.argv[1:] = [*full_keys(typed), *_as_member(typed)]
+            sys.argv[1:] = [*full_keys(_flags_last(typed)), *_as_member(typed)]
             _job()
         except (KeyboardInterrupt, Interruption) as error:
             print(f"Interrupted. The same command goes on: {shlex.join(['mohone', *typed])}", file=sys.stderr)

@@ -189,5 +189,5 @@ def _fault(line: str, delimiter: str, names: tuple[str, ...]) -> str:
     if all(fields):
         return "a name must not hold a tab, but one does."
     empty = names[[bool(field) for field in fields].index(False)]
-    what = "a name" if empty in FIELDS else "a number > 0"
+    what = "a number > 0" if empty == WEIGHTED[-1] else "a name"
     return f"the {empty} must be {what}, but is empty."

@@ -23,7 +23,8 @@ def command_of(result: Plain) -> tuple[str, str]:
     Composed again, a command without such a sentence gives the configuration of the job.
     """
     config = result.get("config") or {}
-    choices = {group: name for group, name in config.get(CHOICES, {}).items() if name is not None}
+    chosen = config.get(CHOICES, {})
+    choices = {group: chosen[group] for group in (*GROUPS, "recipe") if chosen.get(group) is not None}
     if not choices:
         names = {"dataset": result["dataset"]["name"], **{key: result[key] for key in _NAMED}}
         typed = [_override(key, name) for key, name in names.items() if name is not None]
