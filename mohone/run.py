@@ -152,7 +152,7 @@ def _sweep() -> str | None:
 
 def _unresolved(config: DictConfig) -> Plain:
     plain = OmegaConf.to_container(config, resolve=False)
-    named = {CHOICES: dict(chosen_by(HydraConfig.get()))}
+    named = {CHOICES: dict(HydraConfig.get().runtime.choices)}
     return {**{str(key): value for key, value in plain.items()}, **named} if isinstance(plain, dict) else {}
 
 

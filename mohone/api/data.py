@@ -17,8 +17,8 @@ from mohone.core.errors import DataError, MohoneError
 from mohone.core.files import making
 from mohone.data import KnowledgeGraph, from_triples
 from mohone.data.knowledge_graph import SPLITS
+from mohone.data.memory import OWN_DATA
 from mohone.data.triples import write_lines
-from mohone.opened.finished import OWN_DATA
 
 
 def load(source: Any, *, valid: Any = None, test: Any = None, **settings: Any) -> KnowledgeGraph:

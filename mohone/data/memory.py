@@ -18,6 +18,8 @@ from mohone.data.splitting import split_triples, weights_of
 from mohone.data.triples import NamedTriple, NamedTriples
 from mohone.data.vocabulary import as_name
 
+OWN_DATA = "data"  # In a job's folder: triples that came from memory.
+
 
 def from_triples(
     triples: Any,

@@ -85,7 +85,7 @@ def collect(
     n, width = sum(map(len, asked_for.values())), 1 + sum(len(expert.values) for expert in experts)
     values = torch.zeros(n, k, width)
     gold, lengths, group = torch.empty(3, n, dtype=torch.int64)
-    rank, asked = torch.empty(n, dtype=torch.float64), torch.empty(n, 3, dtype=torch.int64)
+    rank = torch.empty(n, dtype=torch.float64)
     listed_ones = torch.zeros(n, k, dtype=torch.int64)
     whole = kg.n_entities <= most_whole
     size = max(1, _CHUNK_ELEMENTS // kg.n_entities) if whole else _QUERIES
@@ -97,13 +97,13 @@ def collect(
             else:
                 listed = best_candidates(model, side, triples, known_answers, k, min(most_whole, _BLOCK))
             gold[at], lengths[at], rank[at] = listed.gold, listed.lengths, listed.rank
-            group[at], asked[at] = _relation(some, kg), triples
+            group[at] = _relation(some, kg)
             listed_ones[at] = listed.candidates
             values[at, :, 0] = listed.scores * inverse_temperature
             values[at, :, 1:] = _values(experts, some, kg, listed.candidates)
             bar.update(len(triples))
     arrays = (part.numpy() for part in (values, gold, lengths, group, rank))
-    return Collected(Lists(*arrays), asked, listed_ones, asked_for)
+    return Collected(Lists(*arrays), torch.cat([*asked_for.values()]), listed_ones, asked_for)
 
 
 @torch.no_grad()

@@ -19,6 +19,16 @@ _ROWS = 64  # Spread side by side: a line of as many numbers is read at once.
 _MANY = 32  # Queries at once that are taken for a part of all.
 
 
+def n_kept_rows(n_entities: int, n_scales: int, cache_bytes: int) -> int:
+    """How many rows there is room for."""
+    return min(n_entities, cache_bytes // max(1, bytes_of_row(n_entities, n_scales)))
+
+
+def bytes_of_row(n_entities: int, n_scales: int) -> int:
+    """What a row takes in float16."""
+    return 2 * n_entities * n_scales
+
+
 class DenseHeat:
     """Rows of values, kept in float16; those there is no room for are computed again, to the same numbers.
 
@@ -40,7 +50,7 @@ class DenseHeat:
         n, n_scales = len(degrees), len(chances)
         self._n_kept = 0
         self._place = torch.full((n,), -1)
-        most = min(n, cache_bytes // max(1, 2 * n * n_scales))
+        most = n_kept_rows(n, n_scales, cache_bytes)
         # Memory is only taken when rows are written.
         self._kept = torch.empty(most, n_scales, n, dtype=torch.float16)
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from mohone.core import poisson
 from mohone.core.errors import require_float, require_int, require_some
 from mohone.core.parallel import Array
-from mohone.evidence.dense_heat import DenseHeat
+from mohone.evidence.dense_heat import DenseHeat, bytes_of_row, n_kept_rows
 from mohone.evidence.expert import BlockAdder, Expert
 from mohone.evidence.facts import Facts
 from mohone.evidence.reasons import Heat as HeatReason
@@ -78,7 +78,8 @@ class Heat(Expert):
         """The rows that are kept."""
         if n_entities > self.most_dense:
             return 0
-        return min(self.cache_bytes, 2 * len(self.scales) * n_entities**2)
+        sizes = n_entities, len(self.scales)
+        return n_kept_rows(*sizes, self.cache_bytes) * bytes_of_row(*sizes)
 
     def add_to(self, scores: Tensor, known: Tensor, relation: Tensor, weights: Tensor) -> None:  # noqa: ARG002
         """Add the weighted values of all entities."""

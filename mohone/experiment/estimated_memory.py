@@ -191,7 +191,7 @@ def _infusion(runner: Runner, tables: int) -> Held:
 
 def _fitted(runner: Runner, evidence: Evidence) -> dict[str, float]:
     """Lists of candidates with their values, and once more what a fold of them is fitted on."""
-    fitting = evidence.fitting(sample=runner.plan.validation.at(runner.kg).sample(runner.plan.seed))
+    fitting = evidence.fitting(sample=runner.plan.sample(runner.kg))
     width = 1 + sum(len(expert.values) for expert in evidence.new_experts())
     of_list = min(fitting.n_candidates, runner.kg.n_entities) * (_NUMBER * width + _ID)
     grown = 2.5 if runner.kg.n_entities > fitting.most_by_model else 1.0

@@ -147,8 +147,7 @@ class Times:
     def _evidence_time(self) -> Time:
         _, learning, each = self._fitted
         assert self._evidence is not None
-        sample = self.plan.validation.at(self.kg).sample(self.plan.seed)
-        n = self._evidence.fitting(sample=sample).n_queries(self.kg) // 2
+        n = self._evidence.fitting(sample=self.plan.sample(self.kg)).n_queries(self.kg) // 2
         told = f"{learning:.2g} s of learning + {1000 * each:.2g} ms a validation triple x {n:,}"
         return Time(learning + each * n, f"{told}, without the search for neighbours")
 

@@ -17,6 +17,7 @@ from mohone.configuration.short_keys import short_key
 from mohone.core.config import Plain, build, call
 from mohone.core.errors import ConfigError, require_bool, require_choice, require_kind
 from mohone.data import KnowledgeGraph
+from mohone.evaluation.sample import Sample
 from mohone.experiment.given import Given
 from mohone.experiment.loggers import JobLogger
 from mohone.experiment.pretrained import Pretrained
@@ -96,6 +97,10 @@ class Plan:
     def network(self, kg: KnowledgeGraph) -> Network:
         """The entities of a data set as a network, of the training triples alone."""
         return Network.from_triples(kg.train, kg.n_entities, self.weighting, kg.weights)
+
+    def sample(self, kg: KnowledgeGraph) -> Sample:
+        """The validation queries of a data set that are asked."""
+        return self.validation.at(kg).sample(self.seed)
 
     def new_model(self, n_entities: int, n_relations: int) -> KGEModel:
         """A model with its first, random weights."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from mohone.core.errors import require_choice
@@ -47,14 +48,17 @@ class AnswerTable:
     @property
     def batch_size(self) -> int:
         """Queries that are answered at once: of many answers each takes some 20 bytes."""
-        return max(1, min(_MOST_QUERIES, _MOST_ANSWERS // AnswerFinder(self.kg, self.wanted).width))
+        return max(1, min(_MOST_QUERIES, _MOST_ANSWERS // self._finder.width))
+
+    @cached_property
+    def _finder(self) -> AnswerFinder:
+        return AnswerFinder(self.kg, self.wanted)
 
     def lines(self, batches: Iterable[QueryLines]) -> Iterator[str]:
         """The lines below the names, tab-separated, batch by batch."""
-        finder = AnswerFinder(self.kg, self.wanted)
         entities, relations = self.kg.entities.names, self.kg.relations.names
         for triples, numbers in batches:
-            best = finder.find(self.model, triples)
+            best = self._finder.find(self.model, triples)
             answers = zip(triples.tolist(), numbers, *(each.tolist() for each in best), strict=True)
             for (head, relation, tail), number, ids, scores, splits in answers:
                 side = [head, relation, tail].index(ASKED)

@@ -14,6 +14,7 @@ from mohone.core.files import read_json
 from mohone.core.runtime import prepare_process
 from mohone.core.terminal import as_path
 from mohone.data import KnowledgeGraph
+from mohone.data.memory import OWN_DATA
 from mohone.experiment.plan import Plan, make_plan
 from mohone.experiment.pretrained import Pretrained
 from mohone.experiment.stages.base import NOTES
@@ -23,7 +24,6 @@ from mohone.experiment.trained import TrainedJob
 from mohone.reporting.results import RESULT, changed_splits, read_finished
 
 log = logging.getLogger(__name__)
-OWN_DATA = "data"  # In a job's folder: triples that came from memory.
 
 
 @dataclass(frozen=True)
