@@ -16,11 +16,12 @@ class Search(Sweeper):
     Args:
         n_trials: jobs, the first of which has the settings that are there without a search.
         n_jobs: of them side by side, with a launcher that can.
+        prune: is a trial given up whose validations lag behind those of the trials before it?
         spaces: for each family of models the keys that are searched, and where, in Hydra's words for sweeps.
     """
 
-    def __init__(self, n_trials: int, n_jobs: int, spaces: DictConfig) -> None:
-        self.n_trials, self.n_jobs, self.spaces = n_trials, n_jobs, spaces
+    def __init__(self, n_trials: int, n_jobs: int, prune: bool, spaces: DictConfig) -> None:
+        self.n_trials, self.n_jobs, self.prune, self.spaces = n_trials, n_jobs, prune, spaces
 
     def setup(self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig) -> None:
         """Make the launcher of jobs."""
@@ -34,4 +35,6 @@ class Search(Sweeper):
         from mohone.sweeps.search import Jobs, run_search  # Hydra imports this file for every command.
 
         spaces = OmegaConf.to_container(self.spaces)
-        return run_search(Jobs(self.launcher, self.config, self.n_jobs), arguments, spaces, self.n_trials)
+        return run_search(
+            Jobs(self.launcher, self.config, self.n_jobs, self.prune), arguments, spaces, self.n_trials
+        )

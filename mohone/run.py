@@ -13,6 +13,7 @@ import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
@@ -34,7 +35,15 @@ from mohone.configuration.recipes import CONF
 from mohone.configuration.short_keys import full_keys
 from mohone.core.command_line import Parser
 from mohone.core.config import CHOICES, Plain
-from mohone.core.errors import ConfigError, DataError, MohoneError, chain, told_by_system, without_memory
+from mohone.core.errors import (
+    ConfigError,
+    DataError,
+    GivenUpError,
+    MohoneError,
+    chain,
+    told_by_system,
+    without_memory,
+)
 from mohone.core.files import full_disk, locked
 from mohone.core.terminal import prepare_terminal
 from mohone.experiment.team import is_launched, is_member
@@ -99,6 +108,11 @@ def _run(config: DictConfig, folder: Path) -> float:
         # A code of its own tells a cluster to put the job into its queue again.
         told = error.code if isinstance(error, SystemExit) and isinstance(error.code, int) else 143
         raise Interruption(130 if _is_ctrl_c(error) else told) from None
+    except GivenUpError as error:  # As it was asked to be: no failure.
+        reached = {"epoch": error.epoch, "valid_mrr": error.valid_mrr}
+        _keep_failure(folder, plain, str(error), "stopped", reached=reached)
+        log.info("%s", error)
+        return error.valid_mrr
     except Exception as error:
         text = "".join(traceback.format_exception(error))
         sentence = _sentence(error, folder, plain)
@@ -120,8 +134,8 @@ def _sentence(error: Exception, folder: Path, config: Plain) -> str | None:
     return told_by_system(error) if isinstance(error, OSError) else without_memory(error)
 
 
-def _keep_failure(folder: Path, config: Plain, text: str, status: str) -> bool:
-    """Write the result of a job that did not end well, if the disk has room for it.
+def _keep_failure(folder: Path, config: Plain, text: str, status: str, **more: Any) -> bool:
+    """Write the result of a job that did not come to its end, if the disk has room for it.
 
     Returns:
         False: the folder holds that of a job that ended well, which stays.
@@ -129,7 +143,7 @@ def _keep_failure(folder: Path, config: Plain, text: str, status: str) -> bool:
     if has_result(folder):
         return False
     with contextlib.suppress(OSError):
-        write_failed(folder, config, text, status)
+        write_failed(folder, config, text, status, **more)
     return True
 
 

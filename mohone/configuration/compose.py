@@ -46,7 +46,7 @@ NODES = {  # Values that belong together.
     "network": ("weighting",),
     "pretrained": ("file", "frozen"),
     "given": ("model", "relations"),
-    "evaluation": ("valid_queries", "valid_candidates"),
+    "evaluation": ("valid_queries", "valid_candidates", "must_reach"),
 }
 _WHOLE = ("hydra", "hydra.launcher", "hydra.sweeper")  # Hydra itself cannot do without, and does not say so.
 _OWN_DATA = "mohone.data.FolderDataset"

@@ -44,6 +44,23 @@ class TrainingError(MohoneError):
     """A training that broke down: a loss or score that is not finite."""
 
 
+class GivenUpError(MohoneError):
+    """A training that was given up, since it had not reached by then what it must have.
+
+    Args:
+        epoch: after which, counted from 1.
+        valid_mrr: its best on validation.
+        least: what that must have been.
+    """
+
+    def __init__(self, epoch: int, valid_mrr: float, least: float) -> None:
+        super().__init__(
+            f"The validation MRR must be {least:.4f} after epoch {epoch} (`evaluation.must_reach`), but is "
+            f"{valid_mrr:.4f}: the training is given up."
+        )
+        self.epoch, self.valid_mrr = epoch, valid_mrr
+
+
 class OccupiedError(MohoneError):
     """A job's folder that holds the result of another job."""
 

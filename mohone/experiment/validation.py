@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from mohone.core.config import Plain
-from mohone.core.errors import require_int
+from mohone.core.errors import ConfigError, require_float, require_int
 from mohone.data import KnowledgeGraph
 from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.evaluation.sample import Sample
+from mohone.training.given_up import Least
 
 _MOST_SCORES = 2 * 10**10  # Of one validation: some two minutes of two cores.
 _QUERIES = 10_000  # Of more: then 95 % of MRRs are less than 0.01 off.
@@ -21,10 +23,12 @@ class Validation:
     Attributes:
         queries: that are asked; None: all, but of very large data 10,000.
         candidates: that right answers are compared with while a model is trained; None: all.
+        must_reach: the MRR below which the baseline's training is given up, by epochs.
     """
 
     queries: int | None = None
     candidates: int | None = None
+    must_reach: Least = ()
 
     @classmethod
     def from_config(cls, node: Plain) -> Validation:
@@ -37,10 +41,10 @@ class Validation:
         for key, value, least in zip(("valid_queries", "valid_candidates"), values, (2, 1), strict=True):
             if value is not None:
                 require_int(f"evaluation.{key}", value, least)
-        return cls(*values)
+        return cls(values[0], values[1], _least(node.get("must_reach")))
 
     def at(self, kg: KnowledgeGraph) -> Validation:
-        """What it comes to with a data set: None where all are asked, or compared."""
+        """How much is ranked of a data set: None where all are asked, or compared."""
         n_queries, queries = 2 * len(kg.valid), self.queries
         if queries is None and n_queries * kg.n_entities > _MOST_SCORES:
             queries = _QUERIES
@@ -68,3 +72,16 @@ class Validation:
         """The same, among the drawn candidates: for training, which asks often which weights are the best."""
         sample = Sample(self.queries, self.candidates, seed)
         return LinkPrediction(kg, "valid", ("filtered",), sample=sample)
+
+
+def _least(value: Any) -> Least:
+    """What must be reached, checked: pairs of an epoch and an MRR; null: nothing."""
+    pairs = [] if value is None else value
+    if not isinstance(pairs, list) or not all(isinstance(each, list) and len(each) == 2 for each in pairs):
+        raise ConfigError(
+            f"`evaluation.must_reach` must be a list of pairs of an epoch and an MRR, but is {value!r}."
+        )
+    for epoch, mrr in pairs:
+        require_int("evaluation.must_reach", epoch, 1)
+        require_float("evaluation.must_reach", mrr)
+    return tuple(sorted((epoch, float(mrr)) for epoch, mrr in pairs))

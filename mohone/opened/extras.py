@@ -7,10 +7,10 @@ from pathlib import Path
 
 from mohone.core.config import Plain
 from mohone.core.errors import MohoneError
-from mohone.core.files import read_json
 from mohone.opened.command import command_of
+from mohone.opened.curves import curves_of
 from mohone.reporting.datasets import Results
-from mohone.reporting.page.extras import Extras, Steps
+from mohone.reporting.page.extras import Extras
 
 _MOST_CHANGES = 8
 
@@ -34,7 +34,7 @@ def extras_of(results: Results, n_opened: int) -> dict[Path, Extras]:
 
 def _extras(folder: Path, result: Plain, opened: bool) -> Extras:
     command, lacks = command_of(result)
-    extras = Extras(command, lacks, _curves(result))
+    extras = Extras(command, lacks, curves_of(result))
     if not opened:
         left_out = "Left out, since the page has those of enough other jobs: `--open N` asks for more."
         return replace(extras, left_out=left_out)
@@ -48,21 +48,3 @@ def _extras(folder: Path, result: Plain, opened: bool) -> Extras:
     except (MohoneError, OSError) as error:
         return replace(extras, left_out=f"Left out: {error}")
     return replace(extras, wins=wins, losses=losses)
-
-
-def _curves(result: Plain) -> dict[str, Steps]:
-    """What each stage noted step by step, where the store still has it."""
-    store = (result.get("config") or {}).get("store_dir")
-    out: dict[str, Steps] = {}
-    if not store:
-        return out
-    from mohone.experiment.stages.base import NOTES, Trained
-
-    for name, stage in result["stages"].items():
-        folder = Path(str(store)) / name / stage["key"]
-        try:
-            notes = read_json(folder / NOTES)
-        except (OSError, ValueError):
-            continue
-        out |= Trained(stage["key"], folder, notes, reused=True).curves
-    return out

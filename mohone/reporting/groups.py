@@ -89,7 +89,8 @@ def _add(group: ResultGroup, path: Path, result: Plain) -> None:
     if has_infusion(result):
         group.infused.add(column)
     if result["status"] != "ok":
-        cell.failed.add(seed if isinstance(seed, int) else str(seed))  # It may have failed by its seed.
+        if result["status"] != "stopped":
+            cell.failed.add(seed if isinstance(seed, int) else str(seed))  # It may have failed by its seed.
         return
     if seed in cell.results:
         _check_same(_keys(cell.results[seed]), _keys(result), cell.folders[seed], folder)

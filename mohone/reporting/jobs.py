@@ -31,7 +31,8 @@ def jobs_table(results: list[tuple[Path, Plain]], setting: str = "filtered") -> 
     """One row for each job, named by its folder: MRR and Hits@10 before and after, gain and p-value.
 
     `valid` is the baseline's filtered MRR on validation, which also chose the infusion; the rest is on test.
-    A star marks a gain with p < 0.05. A failed job has a row that says so.
+    A star marks a gain with p < 0.05. A failed job has a row that says so; of one that was stopped `valid` is
+    the best that it had reached.
     """
     rows = [_row(path.parent.name, result, setting) for path, result in results]
     return f"Link prediction on test, {setting} (MRR unless named)\n\n{table(_HEADER, rows)}"
@@ -40,7 +41,8 @@ def jobs_table(results: list[tuple[Path, Plain]], setting: str = "filtered") -> 
 def _row(job: str, result: Plain, setting: str) -> tuple[str, ...]:
     head = (job, result["dataset"]["name"], _model(result), network_name(result), str(result["seed"]))
     if result["status"] != "ok":
-        return (*head, "", result["status"], *[""] * (len(_HEADER) - len(head) - 2))
+        reached = f"{result['reached']['valid_mrr']:.4f}" if result.get("reached") else ""
+        return (*head, reached, result["status"], *[""] * (len(_HEADER) - len(head) - 2))
     if setting not in result["baseline"]:
         return (*head, "", "-", *[""] * (len(_HEADER) - len(head) - 2))
     before, after = result["baseline"][setting], result["infused"] and result["infused"][setting]

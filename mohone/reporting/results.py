@@ -27,7 +27,12 @@ if TYPE_CHECKING:  # Help and typos need no torch.
 RESULT = "result.json"
 RANKS = "ranks.npz"
 SCHEMA = 1
-STATUSES = ("ok", "failed", "interrupted")
+_UNFINISHED = {
+    "failed": "failed",
+    "interrupted": "was interrupted (its command goes on)",
+    "stopped": "was stopped, since its validation MRR was too low (`evaluation.must_reach`)",
+}
+STATUSES = ("ok", *_UNFINISHED)
 LEVEL = 0.05  # Of significance, for the star.
 _HEAD = ("status", "error", "dataset", "kge_model", "netemb", "infusion", "training", "recipe", "seed")
 _BODY = ("baseline", "infused", "significance", "selection", "stages")  # Of a job that ended well.
@@ -41,7 +46,7 @@ def describe_job(config: Plain, status: str, error: str | None = None) -> Plain:
     Args:
         config: the job's.
         status: one of `STATUSES`.
-        error: the traceback of a job that did not end well.
+        error: the traceback of a job that did not end well, or a sentence.
     """
     choices = config.get(CHOICES, {})
     names = {group: str(choices.get(group)) for group in _NAMED}
@@ -75,10 +80,10 @@ def versions() -> dict[str, str]:
     }
 
 
-def write_failed(folder: Path, config: Plain, error: str, status: str = "failed") -> None:
-    """Write the result of a job that did not end well, of whatever configuration."""
+def write_failed(folder: Path, config: Plain, error: str, status: str = "failed", **more: Any) -> None:
+    """Write the result of a job that did not come to its end, of whatever configuration."""
     config = _json_ready(config)
-    write_json(folder / RESULT, {**describe_job(config, status, error), "config": config})
+    write_json(folder / RESULT, {**describe_job(config, status, error), **more, "config": config})
 
 
 def has_result(folder: Path) -> bool:
@@ -186,7 +191,7 @@ def read_finished(folder: Path) -> Plain:
     if result is None:
         raise DataError(f"{path} must be a result of this program, but is none.")
     if result["status"] != "ok":
-        ended = "was interrupted (its command goes on)" if result["status"] == "interrupted" else "failed"
+        ended = _UNFINISHED[result["status"]]
         raise DataError(f"{folder} must be the folder of a job that ended well, but that one {ended}.")
     return result
 

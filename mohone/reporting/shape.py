@@ -147,7 +147,8 @@ _head = {
     "error": optional(is_text),
     "control": optional(is_flag),
 }
-is_failed = group({**_head, "config": optional(is_tree)})
+_reached = optional(fields(epoch=is_count, valid_mrr=is_number))
+is_failed = group({**_head, "reached": _reached, "config": optional(is_tree)})
 _has_figures = group(
     {
         **_head,

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from optuna import Study
     from optuna.trial import FrozenTrial
 
+MUST_REACH = "must_reach"  # What a trial had to reach, by epochs.
 _BEGUN, _VALUE = 4, 5  # Optuna's numbers of lines that begin a trial, and that give it a value.
-_STATES = ("RUNNING", "COMPLETE", "FAIL")
+_STATES = ("RUNNING", "COMPLETE", "PRUNED", "FAIL")
 
 
 def open_study(path: Path, n_keys: int) -> Study:
@@ -104,11 +105,23 @@ def _is_searched(trial: FrozenTrial, first: FrozenTrial) -> bool:
     """Is it of the same keys as the first, which ended well, and has it a number if it did?"""
     states = _STATES if trial.number else ("COMPLETE",)
     attributes = (trial.user_attrs, trial.system_attrs, trial.intermediate_values)
+    steps = trial.intermediate_values
     return (
         trial.distributions == first.distributions
         and trial.state.name in states
         and (trial.state.name != "COMPLETE" or all(map(_is_number, trial.values or [None])))
         and all(isinstance(each, dict) for each in attributes)
+        and all(isinstance(epoch, int) and _is_number(mrr) for epoch, mrr in steps.items())
+        and _is_least(trial.user_attrs.get(MUST_REACH, []))
+    )
+
+
+def _is_least(value: Any) -> bool:
+    """Are they pairs of an epoch and a figure?"""
+    pairs = value if isinstance(value, list) else [None]
+    return all(
+        isinstance(each, list) and len(each) == 2 and isinstance(each[0], int) and _is_number(each[1])
+        for each in pairs
     )
 
 

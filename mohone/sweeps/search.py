@@ -22,10 +22,11 @@ from mohone.configuration.compose import check_keys
 from mohone.configuration.overrides import override
 from mohone.configuration.recipes import family_of
 from mohone.core.config import CHOICES
-from mohone.core.errors import ConfigError, DataError, MohoneError, require_int
+from mohone.core.errors import ConfigError, DataError, MohoneError, require_bool, require_int
 from mohone.core.files import write_text
-from mohone.reporting.results import read_finished
-from mohone.sweeps.journal import open_study
+from mohone.reporting.results import RESULT, read_finished, read_result
+from mohone.sweeps.journal import MUST_REACH, open_study
+from mohone.sweeps.pruning import Course, course_of, note_course, note_least
 
 if TYPE_CHECKING:
     from optuna import Study
@@ -46,11 +47,13 @@ class Jobs:
         launcher: Hydra's.
         config: of the multirun, with Hydra's own.
         n_jobs: side by side.
+        prune: are trials given up that lag behind the others?
     """
 
     launcher: Any
     config: DictConfig
     n_jobs: int
+    prune: bool
 
     @property
     def folder(self) -> Path:
@@ -61,6 +64,10 @@ class Jobs:
         """The validation MRR of jobs with these overrides, numbered from `first`; NaN of one that failed."""
         os.chdir(str(self.config.hydra.runtime.cwd))
         return [float(job.return_value) for job in self.launcher.launch(jobs, initial_job_idx=first)]
+
+    def course_of(self, number: int) -> Course:
+        """The validations of a job, whether it came to its end or was given up."""
+        return course_of(read_result(self.folder / str(number) / RESULT) or {})
 
     def config_of(self, number: int) -> DictConfig:
         """The settings that a job had, those that follow the size of the data among them.
@@ -97,6 +104,7 @@ def run_search(jobs: Jobs, typed: list[str], spaces: Any, n_trials: int) -> floa
     """
     require_int("hydra.sweeper.n_trials", n_trials, 1)
     require_int("hydra.sweeper.n_jobs", jobs.n_jobs, 1)
+    require_bool("hydra.sweeper.prune", jobs.prune)
     _require_optuna()
     _check_places(jobs.folder)
     fixed, space = space_of(typed, spaces.get(family_of(jobs.config.hydra.runtime.choices.kge_model), {}))
@@ -114,11 +122,9 @@ def run_search(jobs: Jobs, typed: list[str], spaces: Any, n_trials: int) -> floa
         trials = [study.trials[number] for number in numbers]
         values = jobs.run(numbers[0], [[*fixed, *_overrides(trial)] for trial in trials])
         for number, value in zip(numbers, values, strict=True):
-            _tell(study, number, value)
+            told = _tell(study, number, value, jobs.course_of(number))
             best = f"best {study.best_value:.4f} (trial {study.best_trial.number})"
-            print(
-                f"search: {number + 1} of {n_trials} trials, trial {number}: {value:.4f}, {best}", flush=True
-            )
+            print(f"search: {number + 1} of {n_trials} trials, trial {number}: {told}, {best}", flush=True)
     return _write_recipe(jobs, study, start)
 
 
@@ -202,7 +208,13 @@ def _open_study(jobs: Jobs, distributions: dict[str, BaseDistribution], start: f
     study = open_study(jobs.folder / STUDY, len(distributions))
     if not study.trials:
         params = {key: OmegaConf.select(jobs.config_of(0), key) for key in distributions}
-        study.add_trial(optuna.create_trial(params=params, distributions=distributions, value=start))
+        first = optuna.create_trial(
+            params=params,
+            distributions=distributions,
+            value=start,
+            intermediate_values=jobs.course_of(0).validations,
+        )
+        study.add_trial(first)
     if study.trials[0].distributions != distributions:
         raise ConfigError(
             f"{jobs.folder} must hold a search of the same keys and values, but holds another: name a folder "
@@ -219,29 +231,37 @@ def _next(study: Study, distributions: dict[str, BaseDistribution], n_trials: in
     import optuna
 
     begun = [trial.number for trial in study.trials if trial.state == optuna.trial.TrialState.RUNNING]
-    if begun:
-        return begun[:1]
-    numbers: list[int] = []
-    while len(study.trials) < n_trials and len(numbers) < jobs.n_jobs:
+    numbers = begun[:1]
+    while not begun and len(study.trials) < n_trials and len(numbers) < jobs.n_jobs:
         seed = int(jobs.config.seed) + 1_000 * len(study.trials)
         study.sampler = optuna.samplers.TPESampler(
             seed=seed, n_startup_trials=8, constant_liar=jobs.n_jobs > 1
         )
         numbers.append(study.ask(distributions).number)
+    for number in numbers if jobs.prune else ():
+        note_least(study, number)
     return numbers
 
 
 def _overrides(trial: FrozenTrial) -> Iterator[str]:
     yield from (override(key, value) for key, value in trial.params.items())
+    if least := trial.user_attrs.get(MUST_REACH):
+        yield override("evaluation.must_reach", least)
 
 
-def _tell(study: Study, number: int, value: float) -> None:
+def _tell(study: Study, number: int, value: float, course: Course) -> str:
+    """Tell the study how a trial ended; returns the same for people."""
     import optuna
 
     if math.isnan(value):
         study.tell(number, state=optuna.trial.TrialState.FAIL)
-    else:
-        study.tell(number, value)
+        return "failed"
+    note_course(study, number, course)
+    if course.given_up:
+        study.tell(number, state=optuna.trial.TrialState.PRUNED)
+        return f"{value:.4f}, given up after epoch {course.given_up}"
+    study.tell(number, value)
+    return f"{value:.4f}"
 
 
 def _write_recipe(jobs: Jobs, study: Study, start: float) -> float:

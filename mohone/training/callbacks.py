@@ -13,6 +13,7 @@ from pytorch_lightning.callbacks import Callback
 from torch import Tensor
 
 from mohone.training.data_module import TripleDataModule
+from mohone.training.given_up import History, Least, check_course
 from mohone.training.module import KGEModule
 from mohone.training.settings import VALID_MRR
 
@@ -31,10 +32,16 @@ class BestWeights(Callback):
         patience: validations without a new best after which training stops.
         from_start: validate before the first step.
         file: where the best weights are kept, if not in memory.
+        must_reach: the MRR that the best must have by epochs, where training is not at its end.
+
+    Raises:
+        GivenUpError: it has not.
     """
 
-    def __init__(self, patience: int, from_start: bool = False, file: Path | None = None) -> None:
-        self.patience, self.from_start, self.file = patience, from_start, file
+    def __init__(
+        self, patience: int, from_start: bool = False, file: Path | None = None, must_reach: Least = ()
+    ) -> None:
+        self.patience, self.from_start, self.file, self.must_reach = patience, from_start, file, must_reach
         self._state: dict[str, Tensor] = {}
         self._waited = 0
 
@@ -49,13 +56,18 @@ class BestWeights(Callback):
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Take the score to beat; stop at once where an earlier part had stopped."""
         trainer.should_stop = trainer.should_stop or self._waited >= self.patience
+        if isinstance(pl_module, KGEModule) and not trainer.should_stop:
+            self._check(trainer, pl_module.history)
         if self.from_start and isinstance(pl_module, KGEModule):
             self._consider(trainer, pl_module, pl_module.validation.mrr(pl_module.model), epoch=0)
 
     def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Compare with the best so far."""
         if isinstance(pl_module, KGEModule) and pl_module.valid_mrr is not None:
-            self._consider(trainer, pl_module, pl_module.valid_mrr, epoch=trainer.current_epoch + 1)
+            epoch = trainer.current_epoch + 1
+            self._consider(trainer, pl_module, pl_module.valid_mrr, epoch)
+            if not trainer.should_stop:
+                self._check(trainer, [*pl_module.history, {"epoch": epoch, "valid_mrr": pl_module.valid_mrr}])
 
     def on_train_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Validate the last epoch if none of its own did."""
@@ -82,6 +94,11 @@ class BestWeights(Callback):
         else:
             self._waited += 1
             trainer.should_stop = trainer.should_stop or self._waited >= self.patience
+
+    def _check(self, trainer: pl.Trainer, history: History) -> None:
+        """Give up what is not at its end and has not reached what it must."""
+        if trainer.max_epochs is not None:
+            check_course(history, self.must_reach, trainer.max_epochs)
 
     def _keep(self, module: KGEModule) -> None:
         if self.file is None:

@@ -16,6 +16,7 @@ from mohone.core.errors import ConfigError, TrainingError, first_line
 from mohone.core.peers import peers_live
 from mohone.training.callbacks import BestWeights, EpochLines, EpochSeed
 from mohone.training.data_module import TripleDataModule
+from mohone.training.given_up import Least
 from mohone.training.module import KGEModule
 from mohone.training.resume import KeepProgress, fault_of_state, progress_in, remove
 from mohone.training.settings import Fit
@@ -33,6 +34,7 @@ def fit(
     callbacks: tuple[Callback, ...] = (),
     from_start: bool = False,
     progress: Path | None = None,
+    must_reach: Least = (),
 ) -> dict[str, Any]:
     """Train `module` on a fresh Trainer and leave it with its best weights.
 
@@ -43,10 +45,15 @@ def fit(
         from_start: let the weights before training compete, as epoch 0.
         progress: a file in which the state is kept while it trains, and gone on from if it is there. With a
             constant learning rate it stays, for a training of more epochs to go on from.
+        must_reach: the validation MRR below which it is given up, by epochs.
 
     Returns:
         `best_epoch` (counted from 1; 0: before training), `valid_mrr`, `history` by epoch, `resumed_after`
         (epochs of an earlier run; 0: none), `seconds_before` (of that).
+
+    Raises:
+        GivenUpError: it was.
+        TrainingError: it broke down.
     """
     settings = module.settings.fit
     stays = module.settings.is_constant
@@ -58,7 +65,7 @@ def fit(
     if start and (fault := fault_of_state(start, module, best_file)):
         log.warning("%s cannot be gone on from (%s): the training begins anew", start, fault)
         start = None
-    best = BestWeights(settings.patience, from_start, best_file)
+    best = BestWeights(settings.patience, from_start, best_file, must_reach)
     keep = [KeepProgress(progress, settings.validate_every, stays)] if progress and not longer else []
     trainer = make_trainer(
         stage,

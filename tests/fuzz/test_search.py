@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mohone.sweeps.journal import open_study
+from mohone.experiment.validation import Validation
+from mohone.sweeps.journal import MUST_REACH, open_study
+from mohone.sweeps.pruning import Course, least_of, note_course
 from tests.helpers.fuzz import Refused, changed, mutated, outcome, tries
 
 optuna = pytest.importorskip("optuna")
@@ -22,12 +24,16 @@ SPACE = {
 
 @pytest.fixture(scope="module")
 def journal(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """Of a search with a trial that ended well, one that failed and one that was begun."""
+    """Of a search with trials that ended well, failed, were given up and were begun."""
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     path = tmp_path_factory.mktemp("journal") / "search.log"
     study = open_study(path, len(SPACE))
     study.add_trial(optuna.create_trial(params={"lr": 0.1, "n3": 0.0}, distributions=SPACE, value=0.5))
     study.tell(study.ask(SPACE).number, state=optuna.trial.TrialState.FAIL)
+    given_up = study.ask(SPACE)
+    given_up.set_user_attr(MUST_REACH, [[10, 0.4]])
+    note_course(study, given_up.number, Course({10: 0.3}, 10))
+    study.tell(given_up.number, state=optuna.trial.TrialState.PRUNED)
     study.ask(SPACE)
     return path.read_bytes()
 
@@ -51,3 +57,5 @@ def test_journals(tmp_path: Path, journal: bytes, draw: st.DataObject) -> None:
         return
     assert math.isfinite(study.best_value)
     assert study.ask(SPACE).params.keys() == SPACE.keys()
+    for least in (least_of(study.trials), *(trial.user_attrs.get(MUST_REACH, []) for trial in study.trials)):
+        assert Validation.from_config({"must_reach": least}).must_reach is not None

@@ -112,6 +112,9 @@ class Stage(ABC):
     def train(self, folder: Path, runner: Sources) -> Plain:
         """Leave its files in a folder; returns notes of plain types."""
 
+    def accept(self, notes: Plain) -> None:
+        """Refuse, by its notes, what lies in the store, if this job would not have trained it to its end."""
+
     @abstractmethod
     def read(self, trained: Trained, runner: Sources) -> Any:
         """What it has made, read back."""

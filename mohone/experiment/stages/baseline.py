@@ -24,6 +24,7 @@ from mohone.experiment.stages.base import (
 from mohone.experiment.store import stage_key
 from mohone.experiment.team import call_members
 from mohone.kge import KGEModel
+from mohone.training.given_up import check_course
 from mohone.training.network_loss import NetworkLoss
 
 
@@ -122,6 +123,11 @@ class BaselineStage(Stage):
         save_weights(model.state_dict(), folder)
         return {**notes, **sampled(model, runner.validation, runner.watch)}
 
+    def accept(self, notes: Plain) -> None:
+        """Give up, too, what would have been given up if it had not lain in the store."""
+        history = notes.get("history", [])
+        check_course(history, self.plan.validation.must_reach, len(history))
+
     def help(self, runner: Sources) -> None:
         """In another process than the job's, on this machine or another: train along."""
         self._train(self._first_model(), runner)
@@ -135,6 +141,7 @@ class BaselineStage(Stage):
 
     def _train(self, model: KGEModel, runner: Sources) -> Plain:
         more: dict[str, Any] = {"callbacks": self.plan.callbacks, "progress": self.progress_file}
+        more["must_reach"] = self.plan.validation.must_reach
         loss = self._network_loss(model)
         return train_model(self, model, self.plan.training, runner.watch, loss, **more)
 

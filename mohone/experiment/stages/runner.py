@@ -143,6 +143,7 @@ class Runner:
         folder, reused = self.plan.store.get(name, key, timed, whole)
         trained = Trained(key, folder, read_json(folder / NOTES), reused)
         if reused:
+            stage.accept(trained.notes)
             log.info("%s: reused from %s", name, folder)
         self._replay(trained)
         return trained

@@ -1,0 +1,41 @@
+"""When a training is given up: its best validation MRR is below what it must have reached by then."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+
+from mohone.core.errors import GivenUpError
+
+Least = Sequence[tuple[int, float]]  # By epoch, in their order: the MRR that the best so far must have.
+History = Sequence[Mapping[str, float | None]]  # `epoch`, from 1, and `valid_mrr` where it was validated.
+
+
+def check_course(history: History, must_reach: Least, n_epochs: int) -> None:
+    """Give up a training by its validations before its last epoch; the last one is for nothing to spare.
+
+    What holds after an epoch is the last that is given at it or before it.
+
+    Args:
+        history: of the training, all of its epochs so far.
+        must_reach: the least MRR, by epoch.
+        n_epochs: at which it ends.
+
+    Raises:
+        GivenUpError: the first of its validations that is below.
+
+    Example:
+        >>> history = [{"epoch": 1, "valid_mrr": None}, {"epoch": 2, "valid_mrr": 0.1}]
+        >>> check_course(history, [(3, 0.2)], 4), check_course(history, [(2, 0.2)], 2)
+        (None, None)
+    """
+    epochs = [epoch for epoch, _ in must_reach]
+    best = float("-inf")
+    for each in history:
+        epoch, score = each["epoch"], each["valid_mrr"]
+        if epoch is None or score is None:
+            continue
+        best = max(best, score)
+        place = bisect_right(epochs, epoch) - 1
+        if epoch < n_epochs and place >= 0 and best < must_reach[place][1]:
+            raise GivenUpError(int(epoch), best, must_reach[place][1])
