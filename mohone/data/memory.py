@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mohone.core.errors import DataError, require_int
-from mohone.data.columns import find_columns
+from mohone.data.columns import field_of, find_columns
 from mohone.data.headers import check_header, without_header_in_memory
 from mohone.data.knowledge_graph import SPLITS, KnowledgeGraph, build_knowledge_graph
 from mohone.data.reading import FIELDS, TripleFile
@@ -37,8 +37,8 @@ def from_triples(
     Args:
         triples: those to train on; of valid and test, too, where these are not given. An iterable of
             `(head, relation, tail)`, an array `(n, 3)` or a data frame of pandas or polars. A data frame's
-            columns are those named head, relation and tail (or subject, predicate, object and the like),
-            else it must have three. Names are text;
+            columns are those named head, relation and tail (or subject, predicate, object and the like; that
+            others were left out is logged), else it must have three. Names are text;
             integers are taken as they are written (7 is "7").
         valid, test: of the same kinds; both or neither.
         name: how the data set is called in tables.
@@ -78,6 +78,7 @@ def from_triples(
     files, warnings = without_header_in_memory(files, header)
     if valid is None:
         files = _drawn(files["train"], share, seed)
+    warnings = [*warnings, *_left_out(triples, weights is None)]
     kg = build_knowledge_graph(name, files, warnings)
     kg.report.log_warnings()
     return kg
@@ -153,6 +154,20 @@ def _frame_rows(frame: Any, names: list[str], labels: list[Any]) -> Iterable[Seq
     if twice := next((each for each in chosen if labels.count(each) > 1), None):
         raise DataError(f"a data frame's columns must have names of their own, but several are {twice!r}.")
     return zip(*(frame[each].to_list() for each in chosen), strict=True)
+
+
+def _left_out(triples: Any, lacks_weights: bool) -> list[str]:
+    """What is said of the columns of a data frame, whose triples were read, that are none of these."""
+    names = [str(each) for each in getattr(triples, "columns", ())]
+    places = find_columns(names, FIELDS, "the data frame") if names else None
+    others = [name for place, name in enumerate(names) if place not in (places or ())]
+    if not others:
+        return []
+    named = ", ".join(map(repr, others))
+    said = f"the column {named} was" if len(others) == 1 else f"the columns {named} were"
+    hint = next((name for name in others if field_of(name) == "weight"), None) if lacks_weights else None
+    weighs = f"; `weights=frame[{hint!r}]` would weigh triples by it" if hint is not None else ""
+    return [f"{said} left out of the data frame{weighs}"]
 
 
 def _names(number: int, row: Any) -> NamedTriple:

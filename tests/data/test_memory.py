@@ -62,6 +62,17 @@ def test_data_frames_make_the_graph_of_the_files(library: str) -> None:
     assert_same(kg, from_triples(swapped, VALID, TEST))
 
 
+def test_what_was_left_out_of_a_data_frame_is_said() -> None:
+    frame = Frame(columns([(*t, t[0], "1") for t in TRAIN], "h", "r", "t", "note", "score"))
+    (said,) = from_triples(frame, VALID, TEST).report.warnings[:1]
+    assert said.startswith(
+        "the columns 'note', 'score' were left out of the data frame; `weights=frame['score']`"
+    )
+    kg = from_triples(frame, VALID, TEST, weights=[2.0] * len(TRAIN))
+    assert kg.report.warnings[0] == "the columns 'note', 'score' were left out of the data frame"
+    assert not any("left out" in each for each in from_triples(TRAIN, VALID, TEST).report.warnings)
+
+
 def test_integers_are_names() -> None:
     ids = np.array([[7, 0, 12], [12, 0, 7]])
     for given in (ids, ids.tolist(), torch.from_numpy(ids)):
