@@ -15,7 +15,7 @@ from omegaconf.errors import (
 )
 
 from mohone.configuration.faulty_files import told_of_file
-from mohone.configuration.short_keys import short_key
+from mohone.configuration.short_keys import PARTED, short_key
 from mohone.core.config import nearest
 from mohone.core.errors import chain, first_line
 
@@ -74,7 +74,7 @@ def _typed_key(error: BaseException) -> str | None:
 def _keys_of(node: DictConfig) -> list[str]:
     """The keys of a group, and those of its parts, which may be typed without the part's name."""
     found = {str(name) for name in node}
-    if node._key() is not None:  # Not of all groups together.
+    if node._key() in PARTED:
         parts = [node._get_node(name) for name in node]
         found |= {str(name) for part in parts if isinstance(part, DictConfig) and part for name in part}
     return sorted(name for name in found if not name.startswith("_"))

@@ -28,7 +28,7 @@ _NAMED = {  # The key that is meant, and what stands for each name.
     ),
     "training.schedule": ("training.scheduler", {"constant": "null", "linear": _LINEAR}),
 }
-_PARTED = ("training", "netemb")  # Groups that are made of parts.
+PARTED = ("training", "netemb")  # Groups that are made of parts.
 _OVERRIDE = re.compile(r"(?P<sign>\+{0,2}|~)(?P<key>[A-Za-z_][\w.]*)(?P<rest>=.*)?", re.DOTALL)
 
 
@@ -86,7 +86,7 @@ def _full(argument: str) -> str:
 def _short_keys() -> dict[str, str]:
     """The full key of each short one, of all choices of the groups that have parts."""
     found: dict[str, str] = {}
-    for group in _PARTED:
+    for group in PARTED:
         for file in sorted((CONF / group).glob("*.yaml")):
             node = OmegaConf.load(file)
             assert isinstance(node, DictConfig)
