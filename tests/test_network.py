@@ -45,7 +45,10 @@ def test_triples_and_the_order_of_lines_give_the_same(edges: Path, tmp_path: Pat
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--export", "o.csv"], "The file's ending must be one of .npz, .safetensors, .txt, but is '.csv'."),
+        (
+            ["--export", "o.csv"],
+            "The ending of o.csv must be one of .npz, .safetensors, .txt, but is '.csv'.",
+        ),
         (["--export", "o.npz", "netemb=none"], "`netemb` must be a network embedding, but is none."),
         (
             ["--export", "o.npz", "netemb=nosuch"],

@@ -33,7 +33,9 @@ def check_format(path: Path) -> None:
         ConfigError: if not.
     """
     if path.suffix not in FORMATS:
-        raise ConfigError(f"The file's ending must be one of {', '.join(FORMATS)}, but is {path.suffix!r}.")
+        raise ConfigError(
+            f"The ending of {path.name} must be one of {', '.join(FORMATS)}, but is {path.suffix!r}."
+        )
 
 
 def write_vectors(path: Path, names: Sequence[str], vectors: Tensor) -> None:

@@ -15,7 +15,7 @@ from torch import Tensor
 from mohone.core.config import Plain
 from mohone.core.errors import DataError, require_bool
 from mohone.core.files import check_file
-from mohone.core.named_vectors import read_vectors, rows_by_name
+from mohone.core.named_vectors import check_format, read_vectors, rows_by_name
 from mohone.core.words import counted
 from mohone.kge import KGEModel
 
@@ -46,6 +46,8 @@ class Pretrained:
         frozen = require_bool("pretrained.frozen", node.get("frozen"))
         path = Path(str(node["file"])) if node.get("file") is not None else None
         check_file("pretrained.file", path)
+        if path is not None:
+            check_format(path)
         return cls(path, frozen)
 
     @cached_property

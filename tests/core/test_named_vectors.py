@@ -91,7 +91,7 @@ def test_each_name_must_have_a_row(tmp_path: Path, shape: tuple[int, ...]) -> No
 
 def test_bad_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(
-        ConfigError, match=r"ending must be one of \.npz, \.safetensors, \.txt, but is '\.csv'"
+        ConfigError, match=r"ending of v\.csv must be one of \.npz, \.safetensors, \.txt, but is '\.csv'"
     ):
         write_vectors(tmp_path / "v.csv", [], torch.zeros(0, 2))
     for name, text in (("v.txt", "3 2\na 1 2\n"), ("v.npz", "no"), ("v.safetensors", "no")):
