@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
-from mohone.core.errors import ConfigError
+from mohone.core.errors import ConfigError, GivenUpError
 from mohone.core.peers import peers_live
 
 _END, _TRAIN = 0, 1
@@ -48,7 +48,7 @@ def check_size(n_processes: int) -> None:
 
 @contextmanager
 def assembled() -> Iterator[None]:
-    """In the block of the first process the others can be called; when it ends well, they end, too.
+    """In the block of the first process the others can be called; when it ends well or is given up, they end.
 
     If it fails, they are left alone: torchrun ends them as it sees the first one end.
     """
@@ -56,9 +56,12 @@ def assembled() -> Iterator[None]:
         yield
         return
     _meet()
-    yield
-    _say(_END)
-    _part()
+    try:
+        yield
+    except GivenUpError:  # All of them have stopped, and none has failed.
+        _dismiss()
+        raise
+    _dismiss()
 
 
 def call_members() -> None:
@@ -91,6 +94,12 @@ def _say(word: int = _END) -> int:
     told = torch.tensor(word)
     torch.distributed.broadcast(told, 0)
     return int(told)
+
+
+def _dismiss() -> None:
+    """In the first process: let the others end."""
+    _say(_END)
+    _part()
 
 
 def _part() -> None:

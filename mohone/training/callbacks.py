@@ -13,7 +13,7 @@ from pytorch_lightning.callbacks import Callback
 from torch import Tensor
 
 from mohone.training.data_module import TripleDataModule
-from mohone.training.given_up import History, Least, check_course
+from mohone.training.given_up import History, Least, first_below
 from mohone.training.module import KGEModule
 from mohone.training.settings import VALID_MRR
 
@@ -32,10 +32,7 @@ class BestWeights(Callback):
         patience: validations without a new best after which training stops.
         from_start: validate before the first step.
         file: where the best weights are kept, if not in memory.
-        must_reach: the MRR that the best must have by epochs, where training is not at its end.
-
-    Raises:
-        GivenUpError: it has not.
+        must_reach: the MRR that the best must have by epochs; training stops where it has not.
     """
 
     def __init__(
@@ -56,8 +53,8 @@ class BestWeights(Callback):
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Take the score to beat; stop at once where an earlier part had stopped."""
         trainer.should_stop = trainer.should_stop or self._waited >= self.patience
-        if isinstance(pl_module, KGEModule) and not trainer.should_stop:
-            self._check(trainer, pl_module.history)
+        if isinstance(pl_module, KGEModule):
+            self._give_up(trainer, pl_module.history)
         if self.from_start and isinstance(pl_module, KGEModule):
             self._consider(trainer, pl_module, pl_module.validation.mrr(pl_module.model), epoch=0)
 
@@ -66,8 +63,7 @@ class BestWeights(Callback):
         if isinstance(pl_module, KGEModule) and pl_module.valid_mrr is not None:
             epoch = trainer.current_epoch + 1
             self._consider(trainer, pl_module, pl_module.valid_mrr, epoch)
-            if not trainer.should_stop:
-                self._check(trainer, [*pl_module.history, {"epoch": epoch, "valid_mrr": pl_module.valid_mrr}])
+            self._give_up(trainer, [*pl_module.history, {"epoch": epoch, "valid_mrr": pl_module.valid_mrr}])
 
     def on_train_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Validate the last epoch if none of its own did."""
@@ -95,10 +91,10 @@ class BestWeights(Callback):
             self._waited += 1
             trainer.should_stop = trainer.should_stop or self._waited >= self.patience
 
-    def _check(self, trainer: pl.Trainer, history: History) -> None:
-        """Give up what is not at its end and has not reached what it must."""
-        if trainer.max_epochs is not None:
-            check_course(history, self.must_reach, trainer.max_epochs)
+    def _give_up(self, trainer: pl.Trainer, history: History) -> None:
+        """Stop what has not reached what it must; `fit` says so, for this may be another process."""
+        hopeless = first_below(history, self.must_reach, trainer.max_epochs or 0) is not None
+        trainer.should_stop = trainer.should_stop or hopeless
 
     def _keep(self, module: KGEModule) -> None:
         if self.file is None:

@@ -16,7 +16,7 @@ from mohone.core.errors import ConfigError, TrainingError, first_line
 from mohone.core.peers import peers_live
 from mohone.training.callbacks import BestWeights, EpochLines, EpochSeed
 from mohone.training.data_module import TripleDataModule
-from mohone.training.given_up import Least
+from mohone.training.given_up import Least, check_course
 from mohone.training.module import KGEModule
 from mohone.training.resume import KeepProgress, fault_of_state, progress_in, remove
 from mohone.training.settings import Fit
@@ -80,6 +80,7 @@ def fit(
         module.seconds_before = seconds
     module.started = time.perf_counter()
     _fit(trainer, module, data, start)
+    check_course(module.history, must_reach, settings.max_epochs)
     if trainer.is_global_zero:  # Another process is only here where no other one runs the job.
         if progress and not stays:
             remove(progress)

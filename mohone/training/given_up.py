@@ -11,22 +11,24 @@ Least = Sequence[tuple[int, float]]  # By epoch, in their order: the MRR that th
 History = Sequence[Mapping[str, float | None]]  # `epoch`, from 1, and `valid_mrr` where it was validated.
 
 
-def check_course(history: History, must_reach: Least, n_epochs: int) -> None:
-    """Give up a training by its validations before its last epoch; the last one is for nothing to spare.
+def first_below(history: History, must_reach: Least, n_epochs: int) -> tuple[int, float, float] | None:
+    """The first validation before the last epoch whose best MRR so far is below what must be reached by then.
 
     What holds after an epoch is the last that is given at it or before it.
 
     Args:
         history: of the training, all of its epochs so far.
         must_reach: the least MRR, by epoch.
-        n_epochs: at which it ends.
+        n_epochs: that it may have; at the last one nothing is left to spare.
 
-    Raises:
-        GivenUpError: the first of its validations that is below.
+    Returns:
+        its epoch, its best MRR, and what that must have been; None: there is none.
 
     Example:
         >>> history = [{"epoch": 1, "valid_mrr": None}, {"epoch": 2, "valid_mrr": 0.1}]
-        >>> check_course(history, [(3, 0.2)], 4), check_course(history, [(2, 0.2)], 2)
+        >>> first_below(history, [(1, 0.2)], 4)
+        (2, 0.1, 0.2)
+        >>> first_below(history, [(3, 0.2)], 4), first_below(history, [(2, 0.2)], 2)
         (None, None)
     """
     epochs = [epoch for epoch, _ in must_reach]
@@ -38,4 +40,15 @@ def check_course(history: History, must_reach: Least, n_epochs: int) -> None:
         best = max(best, score)
         place = bisect_right(epochs, epoch) - 1
         if epoch < n_epochs and place >= 0 and best < must_reach[place][1]:
-            raise GivenUpError(int(epoch), best, must_reach[place][1])
+            return int(epoch), best, must_reach[place][1]
+    return None
+
+
+def check_course(history: History, must_reach: Least, n_epochs: int) -> None:
+    """Refuse a training that was to be given up, by `first_below`.
+
+    Raises:
+        GivenUpError: it was.
+    """
+    if found := first_below(history, must_reach, n_epochs):
+        raise GivenUpError(*found)

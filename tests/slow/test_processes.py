@@ -60,6 +60,14 @@ def test_two_processes_in_a_sweep(tmp_path: Path, capfd: pytest.CaptureFixture[s
     assert not ran.stderr + capfd.readouterr().err  # Nor do the processes that they start say anything.
 
 
+def test_two_processes_give_up(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    least = "evaluation.must_reach=[[1,1.0]]"
+    ran = mohone(tmp_path, "trainer=ddp", "netemb=none", "training=k_vs_all", *TINY[:3], least)
+    assert (ran.returncode, ran.stderr + capfd.readouterr().err) == (0, "")
+    (job,) = results(tmp_path)
+    assert (job["status"], job["reached"]["epoch"]) == ("stopped", 1)
+
+
 def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "mohone.run", *arguments]
     return subprocess.Popen(

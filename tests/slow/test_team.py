@@ -65,6 +65,14 @@ def test_two_machines_train_as_one_process(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["one", "outputs", "two"]
 
 
+def test_two_machines_give_up(tmp_path: Path) -> None:
+    asked = ["training.validate_every=1", "evaluation.must_reach=[[1,1.0]]"]
+    said = on_two_machines(tmp_path, *asked, "hydra.run.dir=job")
+    assert read_json(tmp_path / "job/result.json")["status"] == "stopped"
+    assert "Traceback" not in "".join(said)
+    assert sum("the training is given up." in each for each in said) == 1
+
+
 def test_a_machine_that_dies_ends_the_job_in_a_sentence(tmp_path: Path) -> None:
     dies = f"{{_target_: tests.slow.test_sharded.Witness, folder: {tmp_path}, dies_in: 1}}"
     said = started_on_two(tmp_path, f"callbacks=[{dies}]", "hydra.run.dir=job")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 from functools import cached_property
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 from torch import Tensor
 
 from mohone.core.config import Plain
-from mohone.core.errors import ConfigError
+from mohone.core.errors import ConfigError, GivenUpError
 from mohone.experiment.given import digest
 from mohone.experiment.stages.base import (
     Sources,
@@ -125,12 +126,13 @@ class BaselineStage(Stage):
 
     def accept(self, notes: Plain) -> None:
         """Give up, too, what would have been given up if it had not lain in the store."""
-        history = notes.get("history", [])
-        check_course(history, self.plan.validation.must_reach, len(history))
+        history, n_epochs = notes.get("history", []), self.plan.training.fit.max_epochs
+        check_course(history, self.plan.validation.must_reach, n_epochs)
 
     def help(self, runner: Sources) -> None:
         """In another process than the job's, on this machine or another: train along."""
-        self._train(self._first_model(), runner)
+        with contextlib.suppress(GivenUpError):  # The job's own process says it.
+            self._train(self._first_model(), runner)
 
     def _first_model(self) -> KGEModel:
         """The model as training begins."""
