@@ -66,7 +66,7 @@ def settings_of(arguments: list[str], folder: Path | None = None) -> list[Settin
         if isinstance(error, MohoneError) or not is_fault(error):
             raise
         raise ConfigError(explain(error)) from None
-    plain, by_size = _for_the_data(to_plain(composed, split_off_choices(composed)))
+    plain, by_size = for_the_data(to_plain(composed, split_off_choices(composed)), Path.cwd())
     return [
         Setting(key, reduce(getitem, path, plain), _origin(origins, path, raw) + by_size.get(key, ""))
         for path, raw in _leaves(composed)
@@ -74,9 +74,9 @@ def settings_of(arguments: list[str], folder: Path | None = None) -> list[Settin
     ]
 
 
-def _for_the_data(plain: Plain) -> tuple[Plain, dict[str, str]]:
+def for_the_data(plain: Plain, cwd: Path) -> tuple[Plain, dict[str, str]]:
     """A configuration with what follows the size of the data, if it says where they are; why, by key."""
-    dataset = absolute_paths(plain, Path.cwd())["dataset"]
+    dataset = absolute_paths(plain, cwd)["dataset"]
     if not has_auto(plain) or dataset.get("path", "") is None:
         return plain, {}
     size = Size.of(build("dataset", dataset).load())

@@ -93,8 +93,10 @@ def in_words(recipe: str, files: Sequence[str]) -> str:
         >>> print(in_words("strong", ["model/strong/one_vs_all-translational"]))
         recipe strong (model/strong/one_vs_all-translational): nothing of it was tuned to this data set
     """
-    tuned = any(file.startswith(("dataset/", "pair/")) for file in files)
     found = f" ({', '.join(files)})" if files else ""
+    if not (CONF / "recipe" / f"{recipe}.yaml").is_file():  # Of the user's own nobody knows.
+        return f"recipe {recipe}{found}"
+    tuned = any(file.startswith(("dataset/", "pair/")) for file in files)
     return f"recipe {recipe}{found}: {'' if tuned else 'nothing of it was '}tuned to this data set"
 
 

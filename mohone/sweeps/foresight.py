@@ -20,6 +20,7 @@ from mohone.configuration.compose import (
     split_off_choices,
     to_plain,
 )
+from mohone.core.config import Plain
 from mohone.core.errors import ConfigError
 
 _USUAL_SWEEPER = BasicSweeperConf._target_
@@ -100,7 +101,7 @@ def check_sweep(config: DictConfig) -> None:
         return
     for overrides in jobs:
         try:
-            _check_job(config, overrides)
+            check_job(config, overrides)
         except ConfigError as error:
             raise ConfigError(f"{error} No job was started.") from None
 
@@ -112,11 +113,22 @@ def _typed(config: DictConfig, kind: str) -> list[str]:
     return [str(each) for each in typed]
 
 
-def _check_job(config: DictConfig, overrides: list[str]) -> None:
+def compose_for(config: DictConfig, overrides: list[str]) -> Plain:
+    """The configuration of a job of a multirun with these overrides."""
+    plain = compose_job(str(config.hydra.job.config_name), [*_typed(config, "hydra"), *overrides])
+    check_keys(plain)
+    return plain
+
+
+def check_job(config: DictConfig, overrides: list[str]) -> None:
+    """Make the plan of such a job.
+
+    Raises:
+        ConfigError: what cannot be.
+    """
     from mohone.core.runtime import prepare_process
     from mohone.experiment.plan import make_plan  # Torch and Lightning take seconds.
 
-    plain = compose_job(str(config.hydra.job.config_name), [*_typed(config, "hydra"), *overrides])
-    check_keys(plain)
+    plain = compose_for(config, overrides)
     prepare_process(plain)
     make_plan(absolute_paths(plain, Path(config.hydra.runtime.cwd)), Path(str(config.hydra.sweep.dir)))

@@ -7,26 +7,25 @@ from __future__ import annotations
 
 import math
 import os
-import shlex
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.core.override_parser.types import ChoiceSweep, IntervalSweep, Override, RangeSweep
 from omegaconf import DictConfig, OmegaConf
 
 from mohone.configuration.compose import check_keys
 from mohone.configuration.overrides import override
 from mohone.configuration.recipes import family_of
-from mohone.core.config import CHOICES
 from mohone.core.errors import ConfigError, DataError, MohoneError, require_bool, require_int
-from mohone.core.files import write_text
+from mohone.core.files import locked
 from mohone.reporting.results import RESULT, read_finished, read_result
+from mohone.sweeps.foresight import check_job, compose_for
+from mohone.sweeps.found import RECIPE, command_with, write_recipe
 from mohone.sweeps.journal import MUST_REACH, open_study
 from mohone.sweeps.pruning import Course, course_of, note_course, note_least
+from mohone.sweeps.space import Space, extremes, nearest_to, space_of
 
 if TYPE_CHECKING:
     from optuna import Study
@@ -34,9 +33,10 @@ if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
 
 STUDY = "search.log"  # Optuna's journal of all trials.
-RECIPE = Path("recipe") / "found.yaml"
-_SEARCHED = ("kge_model.", "training.", "dim")
-Space = dict[str, Override]
+LOCK = ".search.lock"
+_FIRST = (
+    "first"  # In the journal: the keys of the first job's stages, which say of what data and settings it is.
+)
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,27 @@ class Jobs:
     def folder(self) -> Path:
         """Of the search."""
         return Path(str(self.config.hydra.runtime.cwd)) / str(self.config.hydra.sweep.dir)
+
+    def first_of(self, space: Space) -> list[str]:
+        """The overrides of the first job: the settings there are, moved to where they were typed to be.
+
+        Raises:
+            ConfigError: a typed value that cannot be.
+        """
+        from mohone.configuration.origins import for_the_data
+
+        for key, each in space.typed.items():
+            for value in extremes(each):
+                check_job(self.config, [*space.fixed, override(key, value)])
+        config = compose_for(self.config, space.fixed)
+        if space.typed:
+            config, _ = for_the_data(config, Path(str(self.config.hydra.runtime.cwd)))
+        moved: dict[str, Any] = {}
+        for key, each in space.typed.items():
+            value = OmegaConf.select(OmegaConf.create(config), key)
+            near = nearest_to(each, value)
+            moved |= {} if near == value else {key: near}
+        return [*space.fixed, *(override(key, value) for key, value in moved.items())]
 
     def run(self, first: int, jobs: list[list[str]]) -> list[float]:
         """The validation MRR of jobs with these overrides, numbered from `first`; NaN of one that failed."""
@@ -107,16 +128,23 @@ def run_search(jobs: Jobs, typed: list[str], spaces: Any, n_trials: int) -> floa
     require_bool("hydra.sweeper.prune", jobs.prune)
     _require_optuna()
     _check_places(jobs.folder)
-    fixed, space = space_of(typed, spaces.get(family_of(jobs.config.hydra.runtime.choices.kge_model), {}))
-    (start,) = jobs.run(0, [fixed])
+    space = space_of(typed, spaces.get(family_of(jobs.config.hydra.runtime.choices.kge_model), {}))
+    first = jobs.first_of(space)
+    with locked(jobs.folder / LOCK, lambda: print("waiting for another process, which runs this search")):
+        return _run(jobs, space, first, n_trials)
+
+
+def _run(jobs: Jobs, space: Space, first: list[str], n_trials: int) -> float:
+    """The same, of a space that can be; `first` are the overrides of the first job."""
+    (start,) = jobs.run(0, [first])
     if math.isnan(start):
+        other = f": if {jobs.folder} holds another search, name a folder by `hydra.sweep.dir=FOLDER`"
         raise ConfigError(
-            "The first job of a search, with the settings there are, must end well, but failed."
+            "The first job of a search, with the settings there are, must end well, but failed"
+            f"{other if (jobs.folder / STUDY).exists() else ''}."
         )
-    distributions = {
-        key: distribution(override, OmegaConf.select(jobs.config_of(0), key))
-        for key, override in space.items()
-    }
+    config, fixed = jobs.config_of(0), space.fixed
+    distributions = space.distributions({key: OmegaConf.select(config, key) for key in space.names})
     study = _open_study(jobs, distributions, start)
     while numbers := _next(study, distributions, n_trials, jobs):
         trials = [study.trials[number] for number in numbers]
@@ -125,65 +153,7 @@ def run_search(jobs: Jobs, typed: list[str], spaces: Any, n_trials: int) -> floa
             told = _tell(study, number, value, jobs.course_of(number))
             best = f"best {study.best_value:.4f} (trial {study.best_trial.number})"
             print(f"search: {number + 1} of {n_trials} trials, trial {number}: {told}, {best}", flush=True)
-    return _write_recipe(jobs, study, start)
-
-
-def space_of(typed: list[str], usual: dict[str, str]) -> tuple[list[str], Space]:
-    """What every trial has, and what is searched: a key that was typed goes before the usual ones.
-
-    Raises:
-        ConfigError: several values for what is no setting of a model or a training.
-
-    Example:
-        >>> usual = {"training.a": "choice(1,2)", "training.b": "choice(3,4)"}
-        >>> fixed, space = space_of(["training.a=1"], usual)
-        >>> fixed, list(space)
-        (['training.a=1'], ['training.b'])
-    """
-    parser = OverridesParser.create()
-    given = parser.parse_overrides(typed)
-    keys = {each.get_key_element() for each in given}
-    more = parser.parse_overrides([f"{key}={text}" for key, text in usual.items() if key not in keys])
-    space = {each.get_key_element(): each for each in (*more, *given) if each.is_sweep_override()}
-    for key, each in space.items():
-        if not key.startswith(_SEARCHED):
-            raise ConfigError(f"`{key}` must have one value in a search, which is of one model and data set.")
-        sweep = each.value()
-        if isinstance(sweep, IntervalSweep) and not _rises(sweep):
-            ends = f"interval({sweep.start},{sweep.end})"
-            raise ConfigError(
-                f"`{key}` must have an interval from a lower to a higher number, but has {ends}."
-            )
-    if not space:
-        raise ConfigError("A search must have keys with several values (training.lr='interval(0.1,1)').")
-    return [str(each.input_line) for each in given if not each.is_sweep_override()], space
-
-
-def _rises(sweep: IntervalSweep) -> bool:
-    return sweep.start is not None and sweep.end is not None and sweep.start < sweep.end
-
-
-def distribution(override: Override, start: Any) -> BaseDistribution:
-    """What Optuna draws for a sweep in Hydra's words, made wide enough for the value of the first job."""
-    from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
-
-    key, sweep = override.get_key_element(), override.value()
-    if isinstance(sweep, ChoiceSweep):
-        values = [value for value in sweep.list if isinstance(value, bool | int | float | str)]
-        return CategoricalDistribution(tuple(dict.fromkeys([*values, start])))
-    if not isinstance(start, int | float):
-        raise ConfigError(f"`{key}` must be a number to be searched in an interval, but is {start!r}.")
-    if isinstance(sweep, RangeSweep):
-        return CategoricalDistribution(tuple(dict.fromkeys([*sweep.range(), start])))
-    assert isinstance(sweep, IntervalSweep)
-    assert sweep.start is not None
-    assert sweep.end is not None
-    low, high, log = min(sweep.start, start), max(sweep.end, start), "log" in sweep.tags
-    if log and low <= 0:
-        raise ConfigError(f"`{key}` must be above 0 to be searched by its logarithm, but may be {low}.")
-    if all(isinstance(value, int) for value in (low, high, start)):
-        return IntDistribution(int(low), int(high), log=log)
-    return FloatDistribution(float(low), float(high), log=log)
+    return _write_found(jobs, study, start)
 
 
 def _require_optuna() -> None:
@@ -206,7 +176,9 @@ def _open_study(jobs: Jobs, distributions: dict[str, BaseDistribution], start: f
     import optuna
 
     study = open_study(jobs.folder / STUDY, len(distributions))
+    keys = {name: stage["key"] for name, stage in read_finished(jobs.folder / "0")["stages"].items()}
     if not study.trials:
+        study.set_user_attr(_FIRST, keys)
         params = {key: OmegaConf.select(jobs.config_of(0), key) for key in distributions}
         first = optuna.create_trial(
             params=params,
@@ -215,10 +187,10 @@ def _open_study(jobs: Jobs, distributions: dict[str, BaseDistribution], start: f
             intermediate_values=jobs.course_of(0).validations,
         )
         study.add_trial(first)
-    if study.trials[0].distributions != distributions:
+    if study.trials[0].distributions != distributions or study.user_attrs.get(_FIRST, keys) != keys:
         raise ConfigError(
-            f"{jobs.folder} must hold a search of the same keys and values, but holds another: name a folder "
-            "by `hydra.sweep.dir=FOLDER`, or delete it."
+            f"{jobs.folder} must hold a search of the same data, settings, keys and values, but holds "
+            "another: name a folder by `hydra.sweep.dir=FOLDER`, or delete it."
         )
     return study
 
@@ -264,24 +236,12 @@ def _tell(study: Study, number: int, value: float, course: Course) -> str:
     return f"{value:.4f}"
 
 
-def _write_recipe(jobs: Jobs, study: Study, start: float) -> float:
+def _write_found(jobs: Jobs, study: Study, start: float) -> float:
     """Write the best trial's settings as a recipe, and say how it is taken."""
-    best = study.best_trial
-    config = jobs.config_of(best.number)
-    chosen = config[CHOICES]
-    value = float(study.best_value)
-    said = (
-        f"# @package _global_\n# Found by a search of {len(study.trials)} trials on validation: MRR "
-        f"{value:.4f} (trial {best.number}); {start:.4f} without.\n"
-        f"defaults:\n  - override /kge_model: {chosen.kge_model}\n  - override /training: {chosen.training}\n"
-    )
-    kept = OmegaConf.masked_copy(config, ["dim", "kge_model", "training"])
-    write_text(jobs.folder / RECIPE, said + OmegaConf.to_yaml(kept))
-    task = [each for each in sys.argv[1:] if each.startswith("dataset")]
-    folder = os.path.relpath(jobs.folder)
-    command = shlex.join(["python", "-m", "mohone.run", "--config-dir", folder, "recipe=found", *task])
-    print(
-        f"\n{folder}/{RECIPE}: validation MRR {value:.4f} (trial {best.number}); {start:.4f} without a search"
-    )
-    print(f"A job with it: {command}", flush=True)
+    number, value = study.best_trial.number, float(study.best_value)
+    trials, best = len(study.trials), f"MRR {value:.4f} (trial {number})"
+    about = f"Found by a search of {trials} trials on validation: {best}; {start:.4f} without."
+    write_recipe(jobs.folder, jobs.config_of(number), about)
+    print(f"\n{os.path.relpath(jobs.folder / RECIPE)}: validation {best}; {start:.4f} without a search")
+    print(f"A job with it: {command_with(jobs.folder, sys.argv[1:])}", flush=True)
     return value

@@ -1,17 +1,20 @@
 """A search: trials on validation that go on after a kill, and a recipe of the best for the next job."""
 
 import json
+import shlex
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from omegaconf import OmegaConf
 
-from mohone.core.errors import ConfigError
+from mohone.sweeps.found import RECIPE
 from mohone.sweeps.journal import open_study
 from mohone.sweeps.pruning import medians
-from mohone.sweeps.search import RECIPE, STUDY, Jobs, space_of
+from mohone.sweeps.search import STUDY, Jobs
 from tests.helpers.commands import TINY, mohone, results
 from tests.helpers.graphs import write_folder
 
@@ -97,17 +100,101 @@ def test_a_killed_search_comes_to_what_it_would_have(
     assert "must" in more.stderr
 
 
-def test_what_is_typed_is_kept_or_searched() -> None:
-    usual = {"training.optimizer.lr": "interval(0.1,1)", "training.objective.n3": "interval(0.1,1)"}
-    fixed, space = space_of(["training.optimizer.lr=0.3", "seed=1", "dim=choice(8,16)"], usual)
-    assert fixed == ["training.optimizer.lr=0.3", "seed=1"]
-    assert set(space) == {"training.objective.n3", "dim"}
-    with pytest.raises(ConfigError, match="`kge_model` must have one value in a search"):
-        space_of(["kge_model=transe,complex"], usual)
-    with pytest.raises(ConfigError, match="A search must have keys with several values"):
-        space_of(["training.optimizer.lr=0.3"], {})
-    with pytest.raises(ConfigError, match=r"from a lower to a higher number, but has interval\(5\.0,1\.0\)"):
-        space_of(["training.optimizer.lr=interval(5,1)"], {})
+def test_what_was_found_is_for_its_model_alone(searched: Path) -> None:
+    typed = [*OWN[:2], *TINY[:3], "netemb=none", "infusion=none", "training.dropout=0"]
+    own, other, coarser = (
+        mohone(searched, "--config-dir", FOUND, "recipe=found", *typed, *more, f"hydra.run.dir=for{i}")
+        for i, more in enumerate(([], ["kge_model=distmult"], ["kge_model=transe", "training=k_vs_all"]))
+    )
+    for ran in (own, other, coarser):
+        assert (ran.returncode, ran.stderr) == (0, "")
+        assert "tuned" not in ran.stdout
+    jobs = [results(searched / f"for{i}")[0] for i in range(3)]
+    assert [job["config"]["kge_model"]["_target_"].rpartition(".")[2] for job in jobs] == [
+        *("ComplEx", "DistMult", "TransE")
+    ]
+    assert len({job["stages"]["baseline"]["key"] for job in jobs}) == 3
+    best = max(results(searched / FOUND), key=lambda job: job["valid_mrr"])["config"]["training"]
+    assert jobs[0]["config"]["training"]["optimizer"] == best["optimizer"]
+    assert jobs[1]["config"]["training"]["optimizer"] != best["optimizer"]
+
+
+def test_the_command_has_what_else_was_typed(tmp_path: Path) -> None:
+    write_folder(tmp_path / "D", SPLITS)
+    more = ["seed=3", "store_dir=other", "infusion=evidence_frequency", "hydra.sweep.dir=S", "training.n3=0"]
+    ran = mohone(tmp_path, *SEARCH[:-1], *more, "hydra.sweeper.n_trials=1")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    (line,) = (line for line in ran.stdout.splitlines() if line.startswith("A job with it: "))
+    words = shlex.split(line.partition("-m mohone.run ")[2])
+    assert words[:3] == ["--config-dir", "S", "recipe=found"]
+    assert sorted(words[3:]) == sorted([*OWN[:2], *more[:3]])
+    assert mohone(tmp_path, *words, "hydra.run.dir=job").returncode == 0
+    (job,), (first,) = results(tmp_path / "job"), results(tmp_path / "S")
+    assert job["valid_mrr"] == first["valid_mrr"]
+    assert set(job["reused"]) == {"baseline", "infusion"}
+
+
+def test_a_folder_of_another_search_is_refused_even_in_parts(searched: Path, tmp_path: Path) -> None:
+    found, _ = again(searched, tmp_path)
+    write_folder(tmp_path / "D", {**SPLITS, "train": SPLITS["train"][3:]})
+    ran = mohone(tmp_path, *SEARCH)
+    assert ran.returncode == 1
+    assert f"if {found} holds another search, name a folder by `hydra.sweep.dir=FOLDER`." in ran.stderr
+    shutil.rmtree(found / "0")
+    before = trials(tmp_path)
+    ran = mohone(tmp_path, *SEARCH)
+    assert ran.returncode == 1
+    assert "must hold a search of the same data, settings, keys and values, but holds another" in ran.stderr
+    assert trials(tmp_path) == before
+
+
+def test_two_of_the_same_search_wait_for_each_other(searched: Path, tmp_path: Path) -> None:
+    write_folder(tmp_path / "D", SPLITS)
+    store = f"store_dir={searched}/outputs/store"
+    command = [sys.executable, "-m", "mohone.run", *SEARCH, store]
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    both = [subprocess.Popen(command, cwd=tmp_path, **pipes) for _ in range(2)]
+    for each in both:
+        out, err = each.communicate(timeout=120)
+        assert (each.returncode, err) == (0, ""), out
+    assert trials(tmp_path) == trials(searched)
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("training.lrr=interval(1,2)", "`training.lrr` must be one of lr,"),
+        ("training.lr=choice(0.1,abc)", "`training.lr` must be a number"),
+        ("training.lr=interval(-1,1)", "`training.lr` must be > 0, but is -1"),
+        ("training.batch_size=interval(100,200.5)", "must be an integer >= 1, but is 200.5"),
+        ("evaluation.must_reach=[[1,0.9]]", "`evaluation.must_reach` must be left out of a search"),
+    ],
+)
+def test_what_cannot_be_searched_is_refused_before_any_job(tmp_path: Path, typed: str, said: str) -> None:
+    write_folder(tmp_path / "D", SPLITS)
+    ran = mohone(tmp_path, *SEARCH[:-1], typed)
+    assert ran.returncode == 1
+    assert said in ran.stderr
+    assert not list((tmp_path / "outputs").rglob("result.json"))
+
+
+def test_no_job_lies_outside_what_was_typed(tmp_path: Path) -> None:
+    write_folder(tmp_path / "D", SPLITS)
+    typed = [
+        "training.lr=interval(0.4,0.5)",
+        "training.batch_size=choice(2,4)",
+        "training.max_epochs=interval(2,4)",
+    ]
+    ran = mohone(tmp_path, *SEARCH[:4], "training.validate_every=1", "hydra.sweeper.n_trials=6", *typed)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    jobs = results(tmp_path / FOUND)
+    fits = [job["config"]["training"]["fit"] for job in jobs]
+    rates = [job["config"]["training"]["optimizer"]["lr"] for job in jobs]
+    assert len(rates) == 6
+    assert rates[0] == 0.4
+    assert all(0.4 <= rate <= 0.5 for rate in rates)
+    assert {fit["batch_size"] for fit in fits} <= {2, 4}
+    assert {fit["max_epochs"] for fit in fits} <= {2, 3, 4}
 
 
 PRUNED = [*SEARCH[:-1], "hydra.sweeper.n_trials=9", "training.max_epochs=6"]
