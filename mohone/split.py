@@ -54,14 +54,14 @@ def _split(given: argparse.Namespace) -> None:
         raise DataError(f"{folder} must be a new or an empty folder, but holds {there[0]}{more}.")
     read, note = read_triples(given.file, given.delimiter, given.header, given.weights), ""
     if given.header is None:
-        read, note = without_header(given.file, read)
+        read, note = without_header(given.file, read, given.delimiter)
     if note:
         print(f"{given.file}: {note}.", file=sys.stderr)
     splits = split_triples(read.triples, given.share, given.seed, leak=not given.no_leak)
-    weights = None if read.weights is None else weights_of(read.triples, read.weights.tolist())
+    weights = None if read.weights is None else weights_of(read.triples, read.weights)
     with making(folder) as part:
         for name, drawn in splits.items():
-            rows = drawn if weights is None else ([*each, repr(weights[each])] for each in drawn)
+            rows = drawn if weights is None else ([*each, str(weights[each])] for each in drawn)
             write_lines(part / f"{name}.txt", rows)
     print(f"{folder}: " + ", ".join(f"{len(drawn):,} {name}" for name, drawn in splits.items()))
     linked = count_linked(splits)

@@ -33,17 +33,21 @@ def read_splits(
     """
     check_header(header)
     files = {split: read_triples(path, delimiter, header, weights) for split, path in paths.items()}
-    if header is not None or any(path.suffix == ".parquet" for path in paths.values()):
-        return files, []
-    if have_header(files):
+    is_open = header is None and not any(path.suffix == ".parquet" for path in paths.values())
+    if is_open and have_header(files):
         files = {split: drop_first(file, paths[split]) for split, file in files.items()}
         return files, [
             f"{_taken('line of all files', files['train'])} `dataset.header=false` keeps it as a triple"
         ]
     for split, file in files.items():
-        if file.weights is not None and len(file.weights) and not file.weights[0]:
-            read_triples(paths[split], delimiter, False, weights)  # Says what is wrong with it.
-    return files, _kept_as_triples(files, "line")
+        _check_first(paths[split], delimiter, file)
+    return files, _kept_as_triples(files, "line") if is_open else []
+
+
+def _check_first(path: Path, delimiter: str, file: TripleFile) -> None:
+    """Refuse a first line that has no weight, once it is known to be a triple."""
+    if file.weights is not None and len(file.weights) and not file.weights[0]:
+        read_triples(path, delimiter, False, weights=True)  # Says what is wrong with it.
 
 
 def have_header(files: Mapping[str, TripleFile]) -> bool:
@@ -108,9 +112,10 @@ def without_known_header(path: Path, file: TripleFile, kg: KnowledgeGraph) -> Tr
     return drop_first(file, path)
 
 
-def without_header(path: Path, file: TripleFile) -> tuple[TripleFile, str]:
+def without_header(path: Path, file: TripleFile, delimiter: str) -> tuple[TripleFile, str]:
     """A single file without its first line if that names columns, and what is then to be said."""
     if not names_columns(file.triples.names, file.triples.codes):
+        _check_first(path, delimiter, file)
         return file, ""
     file = drop_first(file, path)
     return file, f"{_taken('line', file)} --no-header keeps it"

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mohone.core.errors import DataError
 from mohone.core.words import counted
-from mohone.data.columns import need_order, order_of
+from mohone.data.columns import field_of, need_order, order_of
 from mohone.data.opening import line_blocks
 from mohone.data.parquet import read_parquet
 from mohone.data.separators import advice, kind, separator
@@ -67,7 +67,7 @@ def read_triples(
     triples = NamedTriples(table.names, table.codes[first:]).ordered(order[:3])
     read = TripleFile(triples, table.n_blank, header=words if first or order[3:] not in ([], [3]) else None)
     if weights:
-        read = read._replace(weights=numbers_of(path, table, first, order[3], unsure=header is None))
+        read = read._replace(weights=numbers_of(path, table, first, order[3], unsure=has_first and not first))
     return read
 
 
@@ -118,14 +118,22 @@ def numbers_of(
     for code in np.unique(table.codes[first:, column]).tolist():
         values[code] = weight_of(table.names.name(code))
     numbers = values[table.codes[first:, column]]
-    bad = np.flatnonzero(numbers[unsure:] == 0)
-    if len(bad):
-        row = first + int(unsure) + int(bad[0])
-        raise DataError(
-            f"{path}, line {_line_of(path, row):,}: the weight must be a number > 0, but is "
-            f"{table.names.name(int(table.codes[row, column]))!r}."
-        )
+    bad = np.flatnonzero(numbers == 0)
+    if len(bad) > (unsure and bad[:1].tolist() == [0]):
+        texts = [table.names.name(int(table.codes[first + row, column])) for row in bad[:2].tolist()]
+        at = int(unsure and bad[0] == 0 and field_of(texts[0]) is not None)  # A name of a column is none.
+        place = f"{path}, line {_line_of(path, first + int(bad[at])):,}"
+        raise DataError(f"{place}: the weight must be {_weight_like(texts[at])}, but is {texts[at]!r}.")
     return numbers
+
+
+def _weight_like(text: str) -> str:
+    """What a text must be, that is no weight."""
+    try:
+        is_positive = "_" not in text and float(text) > 0
+    except ValueError:
+        is_positive = False
+    return f"a number > 0{' that 32 bits can hold' if is_positive else ''}"
 
 
 def weight_of(text: str) -> np.float32:

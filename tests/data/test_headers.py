@@ -9,6 +9,7 @@ import pytest
 from mohone.core.errors import ConfigError, DataError
 from mohone.data import FolderDataset, from_triples
 from mohone.split import main
+from tests.helpers.commands import mohone
 from tests.helpers.graphs import BASE, kg_of, write_folder
 
 HEADER = "head relation tail"
@@ -111,3 +112,36 @@ def test_a_single_file_to_split(
     assert len(written) == n
     said = "the first line (Subject, Predicate, Object) is taken for the names of columns"
     assert (said in capsys.readouterr().err) == (first[0] == "S" and not flags)
+
+
+GOOD = [f"e{i}\t{r}\te{(i * k) % 9}\t0.1" for i in range(9) for k, r in ((2, "r"), (4, "s"), (5, "t"))]
+
+
+@pytest.mark.parametrize(
+    ("first", "said"),
+    [
+        (["e1\tr\te2\t1,5"], "line 1: the weight must be a number > 0, but is '1,5'"),
+        (["e1\tr\te2\tscore"], "line 1: the weight must be a number > 0, but is 'score'"),
+        (
+            ["e1\tr\te2\t1e400"],
+            "line 1: the weight must be a number > 0 that 32 bits can hold, but is '1e400'",
+        ),
+        (["", "e1\tr\te2\tx", "e1\tr\te3\ty"], "line 2: the weight must be a number > 0, but is 'x'"),
+        (["head\tr\ttail\tscore", "e1\tr\te3\ty"], "line 2: the weight must be a number > 0, but is 'y'"),
+    ],
+)
+def test_a_first_line_without_a_weight_is_split_into_nothing(
+    tmp_path: Path, first: list[str], said: str
+) -> None:
+    file = tmp_path / "one.txt"
+    file.write_text("\n".join([*first, *GOOD]) + "\n")
+    ran = mohone(tmp_path, str(file), "out", "--weights", module="mohone.split")
+    assert (ran.returncode, ran.stderr) == (1, f"{file}, {said}.\n")
+    assert not (tmp_path / "out").exists()
+
+
+def test_weights_are_split_as_they_are_read(tmp_path: Path) -> None:
+    (tmp_path / "one.txt").write_text("\n".join(GOOD) + "\n")
+    assert mohone(tmp_path, "one.txt", "out", "--weights", module="mohone.split").returncode == 0
+    lines = [line for path in (tmp_path / "out").iterdir() for line in path.read_text().splitlines()]
+    assert sorted(lines) == sorted(set(GOOD))
