@@ -13,12 +13,14 @@ from mohone.configuration.compose import absolute_paths, compose_plain
 from mohone.configuration.overrides import override
 from mohone.configuration.recipes import CONF
 from mohone.core.config import Plain, build, nearest
-from mohone.core.errors import DataError, MohoneError
+from mohone.core.errors import ConfigError, DataError, MohoneError
 from mohone.core.files import making
 from mohone.data import KnowledgeGraph, from_triples
 from mohone.data.knowledge_graph import SPLITS
 from mohone.data.memory import OWN_DATA
 from mohone.data.triples import write_lines
+
+_IN_MEMORY = ("name", "header", "weights", "share", "seed")  # The first two hold of files, too.
 
 
 def load(source: Any, *, valid: Any = None, test: Any = None, **settings: Any) -> KnowledgeGraph:
@@ -39,6 +41,11 @@ def load(source: Any, *, valid: Any = None, test: Any = None, **settings: Any) -
             f"`valid` and `test` must be left out with {str(source)!r}, which has its own, but are given."
         )
     if not isinstance(source, str | Path):
+        if unknown := next((key for key in settings if key not in _IN_MEMORY), None):
+            names = nearest(unknown, _IN_MEMORY)
+            raise ConfigError(
+                f"`{unknown}` must be one of {names} for triples from memory, but is none of them."
+            )
         return from_triples(source, valid, test, **settings)
     named = [path.stem for path in (CONF / "dataset").glob("*.yaml") if path.stem != "folder"]
     if source not in named and not Path(source).expanduser().is_dir():
@@ -51,6 +58,11 @@ def load(source: Any, *, valid: Any = None, test: Any = None, **settings: Any) -
     origin = (
         [f"dataset={source}"] if source in named else ["dataset=folder", override("dataset.path", source)]
     )
+    for key, value in settings.items():
+        if key in _IN_MEMORY[2:] and not (key == "weights" and isinstance(value, bool)):
+            raise ConfigError(
+                f"`{key}` must be left out with {str(source)!r}, for it is of triples from memory."
+            )
     origin += [
         override(key if key == "data_dir" else f"dataset.{key}", each) for key, each in settings.items()
     ]

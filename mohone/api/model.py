@@ -13,7 +13,7 @@ from mohone.api.data import keep, node_of
 from mohone.api.figures import Figures
 from mohone.api.network import NetworkVectors
 from mohone.api.running import runner_of
-from mohone.api.view import View
+from mohone.api.view import View, read_only
 from mohone.core.config import CHOICES
 from mohone.core.errors import ConfigError, DataError, require_choice, require_int
 from mohone.data.corruption import draw_negatives
@@ -93,8 +93,8 @@ class Model(View):
 
     @property
     def vectors(self) -> np.ndarray:
-        """The entity vectors, `(n_entities, numbers)`, in the order of `kg.entities.names`."""
-        return self.module.entity_vectors.detach().cpu().numpy()
+        """The entity vectors, `(n_entities, numbers)`, in the order of `kg.entities.names`, read-only."""
+        return read_only(self.module.entity_vectors.detach().cpu())
 
     def evaluate(self, split: str = "test") -> Figures:
         """Link prediction: MRR, Hits@1/3/10, MR and AMRI by setting (`filtered`, `typed`, `typed_train`).

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mohone.api.view import View
+from mohone.api.view import View, read_only
 from mohone.graph.network import Network
 
 
@@ -29,8 +29,8 @@ class NetworkVectors(View):
 
     @property
     def vectors(self) -> np.ndarray:
-        """`(n_entities, dim)` in the order of `kg.entities.names`."""
-        return self._job.network_vectors.numpy()
+        """`(n_entities, dim)` in the order of `kg.entities.names`, read-only."""
+        return read_only(self._job.network_vectors)
 
     def export(self, file: str | Path) -> None:
         """Write the vectors with their names: `.npz`, `.safetensors` or `.txt` (word2vec's text)."""

@@ -98,6 +98,7 @@ def _full(key: str, group: str, config: Plain) -> str:
             for inner in value if isinstance(value, dict) else ():
                 known.setdefault(inner, f"{own}.{name}.{inner}")
     if key not in known:
-        names = [name for name in [*known, *_everywhere(group)] if not name.startswith("_")]
+        both = dict.fromkeys([*known, *_everywhere(group)])
+        names = [name for name in both if not name.startswith("_")]
         raise ConfigError(f"`{key}` must be one of {nearest(key, names)}, but is none of them.")
     return known[key]

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 from torch import Tensor
 
 from mohone.core.config import Plain
 from mohone.core.named_vectors import write_vectors
 from mohone.data import KnowledgeGraph
 from mohone.experiment.trained import TrainedJob
+
+
+def read_only(vectors: Tensor) -> np.ndarray:
+    """The same memory as an array, which a model that answers from it must not be changed by."""
+    array: np.ndarray = vectors.numpy()
+    array.flags.writeable = False
+    return array
 
 
 class View:
@@ -33,4 +41,6 @@ class View:
         return self._job.runner.plan.config
 
     def _write(self, file: str | Path, vectors: Tensor) -> None:
+        if not isinstance(file, str | Path):
+            raise TypeError(f"`file` must be a path, but is a {type(file).__name__}.")
         write_vectors(Path(file), self.kg.entities.names, vectors.detach().cpu())

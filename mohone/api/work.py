@@ -132,5 +132,7 @@ def open_job(folder: str | Path, *, data: str | Path | None = None, store: str |
     Raises:
         DataError: the folder holds none, or its data have changed.
     """
+    if not isinstance(folder, str | Path):
+        raise TypeError(f"`folder` must be a path, but is a {type(folder).__name__}.")
     data, store = (None if each is None else Path(each) for each in (data, store))
     return Model(open_finished(Path(folder), data, store))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mohone.core.errors import DataError, require_int
+from mohone.core.errors import DataError, first_line, require_float, require_int
 from mohone.data.columns import field_of, find_columns
 from mohone.data.headers import check_header, without_header_in_memory
 from mohone.data.knowledge_graph import SPLITS, KnowledgeGraph, build_knowledge_graph
@@ -64,7 +65,8 @@ def from_triples(
         raise DataError(f"`name` must be a text, but is {name!r}.")
     check_header(header)
     require_int("seed", seed, 0)
-    if header is None and any(isinstance(each, str) for each in getattr(triples, "columns", ())):
+    require_float("share", share, 0.0, 0.5, strict=True)
+    if header is None and _has_names(triples):
         header = False
     labels = ("triples", "valid", "test")
     given_as = zip(SPLITS, zip(labels, (triples, valid, test), strict=True), strict=True)
@@ -74,7 +76,8 @@ def from_triples(
         if each is not None or split == "train"
     }
     if weights is not None:
-        files["train"] = files["train"]._replace(weights=_weights(weights, len(files["train"].triples)))
+        checked = _weights(weights, len(files["train"].triples), getattr(triples, "index", None))
+        files["train"] = files["train"]._replace(weights=checked)
     files, warnings = without_header_in_memory(files, header)
     if valid is None:
         files = _drawn(files["train"], share, seed)
@@ -84,19 +87,49 @@ def from_triples(
     return kg
 
 
-def _weights(given: Any, n: int) -> NDArray[np.float32]:
+def _has_names(triples: Any) -> bool:
+    """Is it a data frame whose columns have names?"""
+    if hasattr(triples, "column_names"):
+        return True
+    return any(isinstance(each, str) for each in getattr(triples, "columns", ()))
+
+
+def _weights(given: Any, n: int, index: Any) -> NDArray[np.float32]:
     """One number for each triple.
+
+    Args:
+        given: an array, a list, a column of a data frame.
+        n: of how many triples.
+        index: of their data frame, where it is of pandas, whose columns come with theirs.
 
     Raises:
         DataError: what are no such numbers.
     """
+    want = f"`weights` must be {n:,} numbers > 0, one for each triple"
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        raise DataError(f"{want}, but is {given!r}.")
+    own: Any = getattr(given, "index", None)
+    if hasattr(own, "equals") and hasattr(index, "equals") and not own.equals(index):
+        raise DataError("`weights` must have the index of the triples' data frame, but has another.")
     try:
-        weights = np.asarray(given, np.float32)
-    except (TypeError, ValueError):
-        weights = np.empty(0, np.float32)
-    if weights.shape != (n,) or not ((weights > 0) & np.isfinite(weights)).all():
-        raise DataError(f"`weights` must be {n:,} numbers > 0, one for each triple, but are others.")
+        values = np.asarray(given if hasattr(given, "__len__") else list(given))
+    except (ValueError, TypeError, RuntimeError) as error:
+        raise DataError(f"{want}, but: {first_line(error)}.") from error
+    if values.shape != (n,):
+        raise DataError(f"{want}, but are of the shape {values.shape}.")
+    if values.dtype.kind not in "iuf" and (odd := [each for each in values.tolist() if not _is_real(each)]):
+        raise DataError(f"{want}, but {odd[0]!r} is a {type(odd[0]).__name__}.")
+    with np.errstate(over="ignore"):
+        weights = values.astype(np.float32)
+    bad = np.flatnonzero(~((weights > 0) & np.isfinite(weights)))
+    if len(bad):
+        number, value = int(bad[0]), values[bad[0]]
+        raise DataError(f"{want}, in 32 bits, but that of triple {number:,} (from 0) is {value}.")
     return weights
+
+
+def _is_real(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def _drawn(read: TripleFile, share: float, seed: int) -> dict[str, TripleFile]:
@@ -127,6 +160,11 @@ def named_triples(triples: Any, label: str = "triples") -> NamedTriples:
 
 def _rows(triples: Any) -> Iterable[Sequence[object]]:
     """The rows of whatever it is."""
+    if hasattr(triples, "collect"):
+        raise DataError("a lazy frame must be collected (`.collect()`), but is not.")
+    if hasattr(triples, "column_names"):  # A table of Arrow.
+        names = list(triples.column_names)
+        return _frame_rows({name: triples[name] for name in names}, names, names)
     columns = getattr(triples, "columns", None)
     if columns is not None:
         return _frame_rows(triples, [str(each) for each in columns], list(columns))
@@ -134,6 +172,8 @@ def _rows(triples: Any) -> Iterable[Sequence[object]]:
     if shape is not None:
         if len(shape) != 2 or shape[1] != 3:
             raise DataError(f"an array must be (n, 3), but is {tuple(shape)}.")
+        if getattr(triples, "is_sparse", False):
+            raise DataError("an array must be dense, but is sparse.")
         rows: Iterable[Sequence[object]] = triples.tolist()
         return rows
     if isinstance(triples, str | bytes) or not isinstance(triples, Iterable):
@@ -153,12 +193,18 @@ def _frame_rows(frame: Any, names: list[str], labels: list[Any]) -> Iterable[Seq
     chosen = [labels[place] for place in places]
     if twice := next((each for each in chosen if labels.count(each) > 1), None):
         raise DataError(f"a data frame's columns must have names of their own, but several are {twice!r}.")
-    return zip(*(frame[each].to_list() for each in chosen), strict=True)
+    return zip(*map(_listed, (frame[each] for each in chosen)), strict=True)
+
+
+def _listed(column: Any) -> list[object]:
+    values: list[object] = (column.to_pylist if hasattr(column, "to_pylist") else column.to_list)()
+    return values
 
 
 def _left_out(triples: Any, lacks_weights: bool) -> list[str]:
     """What is said of the columns of a data frame, whose triples were read, that are none of these."""
-    names = [str(each) for each in getattr(triples, "columns", ())]
+    named: Any = getattr(triples, "column_names", None) or getattr(triples, "columns", ())
+    names = [str(each) for each in named]
     places = find_columns(names, FIELDS, "the data frame") if names else None
     others = [name for place, name in enumerate(names) if place not in (places or ())]
     if not others:

@@ -130,7 +130,7 @@ def numbers_of(
 def _weight_like(text: str) -> str:
     """What a text must be, that is no weight."""
     try:
-        is_positive = "_" not in text and float(text) > 0
+        is_positive = "_" not in text and any(map(str.isdigit, text)) and float(text) > 0
     except ValueError:
         is_positive = False
     return f"a number > 0{' that 32 bits can hold' if is_positive else ''}"

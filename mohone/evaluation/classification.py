@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from mohone.core.errors import DataError
 from mohone.data import KnowledgeGraph
 from mohone.evaluation.binary import average_precision, brier_score, reliability, roc_auc
 from mohone.evaluation.plausibility import Plausibility, fit_plausibility
@@ -48,8 +49,14 @@ class Classifier:
         """How well true and false triples are told apart, in plain types.
 
         Args:
-            true, false: `(n, 3)` ids of each, neither empty.
+            true, false: `(n, 3)` ids of each.
+
+        Raises:
+            DataError: one of them is empty.
         """
+        if not len(true) or not len(false):
+            kind = "true" if len(true) else "false"
+            raise DataError(f"Test must have true and false triples, but has {kind} ones only.")
         triples, truth = _labelled(true, false)
         probability, plausible = (each.numpy() for each in self.classify(triples))
         right = plausible == truth.numpy()

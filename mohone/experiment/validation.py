@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from mohone.core.config import Plain
-from mohone.core.errors import ConfigError, require_float, require_int
+from mohone.core.errors import ConfigError, require_int
 from mohone.data import KnowledgeGraph
 from mohone.evaluation.link_prediction import LinkPrediction
 from mohone.evaluation.sample import Sample
-from mohone.training.given_up import Least
+from mohone.training.given_up import Least, is_least
 
 _MOST_SCORES = 2 * 10**10  # Of one validation: some two minutes of two cores.
 _QUERIES = 10_000  # Of more: then 95 % of MRRs are less than 0.01 off.
@@ -77,11 +77,9 @@ class Validation:
 def _least(value: Any) -> Least:
     """What must be reached, checked: pairs of an epoch and an MRR; null: nothing."""
     pairs = [] if value is None else value
-    if not isinstance(pairs, list) or not all(isinstance(each, list) and len(each) == 2 for each in pairs):
+    if not is_least(pairs):
         raise ConfigError(
-            f"`evaluation.must_reach` must be a list of pairs of an epoch and an MRR, but is {value!r}."
+            "`evaluation.must_reach` must be a list of pairs of an epoch >= 1 and an MRR from 0 to 1, but is "
+            f"{value!r}."
         )
-    for epoch, mrr in pairs:
-        require_int("evaluation.must_reach", epoch, 1)
-        require_float("evaluation.must_reach", mrr)
     return tuple(sorted((epoch, float(mrr)) for epoch, mrr in pairs))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mohone.core.errors import DataError, first_line
+from mohone.training.given_up import is_least
 
 if TYPE_CHECKING:
     from optuna import Study
@@ -112,16 +113,7 @@ def _is_searched(trial: FrozenTrial, first: FrozenTrial) -> bool:
         and (trial.state.name != "COMPLETE" or all(map(_is_number, trial.values or [None])))
         and all(isinstance(each, dict) for each in attributes)
         and all(isinstance(epoch, int) and _is_number(mrr) for epoch, mrr in steps.items())
-        and _is_least(trial.user_attrs.get(MUST_REACH, []))
-    )
-
-
-def _is_least(value: Any) -> bool:
-    """Are they pairs of an epoch and a figure?"""
-    pairs = value if isinstance(value, list) else [None]
-    return all(
-        isinstance(each, list) and len(each) == 2 and isinstance(each[0], int) and _is_number(each[1])
-        for each in pairs
+        and is_least(trial.user_attrs.get(MUST_REACH, []))
     )
 
 

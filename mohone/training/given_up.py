@@ -4,11 +4,29 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from mohone.core.errors import GivenUpError
 
 Least = Sequence[tuple[int, float]]  # By epoch, in their order: the MRR that the best so far must have.
 History = Sequence[Mapping[str, float | None]]  # `epoch`, from 1, and `valid_mrr` where it was validated.
+
+
+def is_least(value: Any) -> bool:
+    """Is it a list of pairs of an epoch >= 1 and an MRR from 0 to 1?
+
+    Example:
+        >>> is_least([[5, 0.3], [10, 0.35]]), is_least([[0, 0.3]]), is_least([[1, 2]]), is_least(0.3)
+        (True, False, False, False)
+    """
+    return isinstance(value, list) and all(map(_is_epoch_and_mrr, value))
+
+
+def _is_epoch_and_mrr(pair: Any) -> bool:
+    if not isinstance(pair, list) or len(pair) != 2 or any(isinstance(each, bool) for each in pair):
+        return False
+    epoch, mrr = pair
+    return isinstance(epoch, int) and epoch >= 1 and isinstance(mrr, int | float) and 0 <= mrr <= 1
 
 
 def first_below(history: History, must_reach: Least, n_epochs: int) -> tuple[int, float, float] | None:

@@ -183,3 +183,31 @@ def test_a_kept_graph_logs_it_too_and_a_sound_one_nothing(
         kg = mohone.load(folder, store_dir=str(tmp_path / "store"))
         assert caplog.messages == [f"data: {warning}" for warning in kg.report.warnings] * times
         assert {record.levelname for record in caplog.records} == {"WARNING"}
+
+
+def test_vectors_are_not_for_writing(
+    infused: "mohone.api.model.Model", net: "mohone.api.network.NetworkVectors"
+) -> None:
+    for vectors in (infused.vectors, net.vectors):
+        with pytest.raises(ValueError, match="read-only"):
+            vectors[:] = 0
+    assert infused.module.entity_vectors.abs().sum() > 0
+
+
+def test_what_is_no_path_is_said() -> None:
+    with pytest.raises(TypeError, match="`folder` must be a path, but is a NoneType"):
+        mohone.open_job(None)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("key", ["weights", "share", "seed"])
+def test_what_is_of_memory_alone_is_refused_with_a_name(key: str) -> None:
+    with pytest.raises(ConfigError, match=f"`{key}` must be left out with 'umls', for it is of triples from"):
+        mohone.load("umls", **{key: [1.0]})
+
+
+def test_what_is_no_key_of_triples_in_memory_is_said() -> None:
+    with pytest.raises(ConfigError, match=r"`delimiter` must be one of .* for triples from memory"):
+        mohone.load([("a", "r", "b")], delimiter=",")
+    with pytest.raises(ConfigError, match="`dimm` must be one of dim, ") as raised:
+        mohone.fit(mohone.load("umls"), "transe", dimm=4)
+    assert str(raised.value).count(" dim,") == 1

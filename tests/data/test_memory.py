@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from mohone.core.errors import DataError
+from mohone.core.errors import ConfigError, DataError
 from mohone.data import KnowledgeGraph, from_triples
 from tests.helpers.graphs import BASE, kg_of
 
@@ -71,6 +71,58 @@ def test_what_was_left_out_of_a_data_frame_is_said() -> None:
     kg = from_triples(frame, VALID, TEST, weights=[2.0] * len(TRAIN))
     assert kg.report.warnings[0] == "the columns 'note', 'score' were left out of the data frame"
     assert not any("left out" in each for each in from_triples(TRAIN, VALID, TEST).report.warnings)
+
+
+@pytest.mark.parametrize(
+    ("weights", "said"),
+    [
+        ([1.0], r"but are of the shape \(1,\)"),
+        (["1"] * len(TRAIN), "but '1' is a str"),
+        ([True] * len(TRAIN), "but True is a bool"),
+        ([None, *[1.0] * (len(TRAIN) - 1)], "but None is a NoneType"),
+        ("weight", "but is 'weight'"),
+        ([1.0, -2.0, *[1.0] * (len(TRAIN) - 2)], r"in 32 bits, but that of triple 1 \(from 0\) is -2\.0"),
+        ([1e300, *[1.0] * (len(TRAIN) - 1)], r"in 32 bits, but that of triple 0 \(from 0\) is 1e\+300"),
+        ([[1.0], [1.0, 2.0]], "but: "),
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_what_are_no_weights_is_said(weights: Any, said: str) -> None:
+    with pytest.raises(DataError, match=rf"^`weights` must be {len(TRAIN):,} numbers > 0, .*{said}"):
+        from_triples(TRAIN, VALID, TEST, weights=weights)
+
+
+def test_weights_of_any_kind_are_taken() -> None:
+    numbers = [0.5 + i for i in range(len(TRAIN))]
+    first = from_triples(TRAIN, VALID, TEST, weights=numbers)
+    for weights in (iter(numbers), np.array(numbers), torch.tensor(numbers), np.array(numbers, object)):
+        assert_same(from_triples(TRAIN, VALID, TEST, weights=weights), first)
+
+
+def test_a_column_of_another_order_is_no_weight() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(columns(TRAIN, "h", "r", "t"))
+    series = pandas.Series([1.0] * len(TRAIN))
+    from_triples(frame, VALID, TEST, weights=series)
+    with pytest.raises(DataError, match="`weights` must have the index of the triples' data frame"):
+        from_triples(frame, VALID, TEST, weights=series.iloc[::-1])
+
+
+def test_tables_of_arrow_are_read_and_what_cannot_be_is_said() -> None:
+    arrow = pytest.importorskip("pyarrow")
+    table = arrow.table({**columns(TRAIN, "t", "x", "h"), "relation": [t[1] for t in TRAIN]})
+    assert_same(from_triples(table, VALID, TEST), from_triples([t[::-1] for t in TRAIN], VALID, TEST))
+    sparse = torch.zeros(4, 3, dtype=torch.long).to_sparse()
+    with pytest.raises(DataError, match="an array must be dense, but is sparse"):
+        from_triples(sparse)
+    with pytest.raises(ConfigError, match="`share` must be"):
+        from_triples(TRAIN, share="a")
+
+
+def test_a_lazy_frame_is_to_be_collected() -> None:
+    polars = pytest.importorskip("polars")
+    with pytest.raises(DataError, match="a lazy frame must be collected"):
+        from_triples(polars.DataFrame(columns(TRAIN, "h", "r", "t")).lazy())
 
 
 def test_integers_are_names() -> None:

@@ -138,3 +138,11 @@ def test_the_report_is_of_each_triples_own_verdict(umls: KnowledgeGraph) -> None
     assert classifier.classify(one).probability[0] == pytest.approx(float(verdicts.probability[77]))
     score = float(model.score_triples(*one.T))
     assert bool(verdicts.plausible[77]) == (score >= report["relations"][int(one[0, 1])]["threshold"])
+
+
+def test_test_must_have_both_kinds(umls: KnowledgeGraph) -> None:
+    classifier = fit_classifier(new_transe(umls), umls, umls.valid[:, [2, 1, 0]])
+    none = umls.test[:0]
+    for true, false, kind in ((umls.test, none, "true"), (none, umls.test, "false"), (none, none, "false")):
+        with pytest.raises(DataError, match=f"Test must .* but has {kind} ones only"):
+            classifier.report(true, false)
