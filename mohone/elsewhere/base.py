@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from mohone.core.errors import DataError
 from mohone.core.named_vectors import rows_by_name
+from mohone.core.words import counted
 from mohone.data import KnowledgeGraph
 from mohone.kge import KGEModel
 
@@ -118,9 +119,10 @@ def put(source: Source, model: KGEModel, kg: KnowledgeGraph) -> None:
             filled = torch.cat([_picked(side, kind.rows) for side in table.float().split(kind.n_given)])
             parameter = kind.parameters[name]
             if filled.numel() != parameter.numel():
+                numbers = counted(parameter[0].numel(), "number")
                 raise DataError(
-                    f"{source.path} must have {parameter[0].numel()} numbers a row in the table `{name}` of "
-                    f"this model, but has {filled[0].numel()}."
+                    f"{source.path} must have {numbers} a row in the table `{name}` of this model, but has "
+                    f"{filled[0].numel()}."
                 )
             parameter.data.copy_(filled.view_as(parameter))
 

@@ -34,9 +34,7 @@ if TYPE_CHECKING:
 
 STUDY = "search.log"  # Optuna's journal of all trials.
 LOCK = ".search.lock"
-_FIRST = (
-    "first"  # In the journal: the keys of the first job's stages, which say of what data and settings it is.
-)
+_FIRST = "first"  # In the journal: keys of the first job's stages, by which its data and settings are known.
 
 
 @dataclass(frozen=True)
