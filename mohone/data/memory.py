@@ -66,7 +66,7 @@ def from_triples(
     check_header(header)
     require_int("seed", seed, 0)
     require_float("share", share, 0.0, 0.5, strict=True)
-    if header is None and _has_names(triples):
+    if header is None and any(isinstance(each, str) for each in _columns_of(triples)):
         header = False
     labels = ("triples", "valid", "test")
     given_as = zip(SPLITS, zip(labels, (triples, valid, test), strict=True), strict=True)
@@ -87,11 +87,15 @@ def from_triples(
     return kg
 
 
-def _has_names(triples: Any) -> bool:
-    """Is it a data frame whose columns have names?"""
-    if hasattr(triples, "column_names"):
-        return True
-    return any(isinstance(each, str) for each in getattr(triples, "columns", ()))
+def _columns_of(triples: Any) -> list[Any]:
+    """What the columns of a data frame, or of a table of Arrow, are called; none of what is neither."""
+    named = "column_names" if _has(triples, "column_names") else "columns"
+    return list(getattr(triples, named, ()))
+
+
+def _has(triples: Any, name: str) -> bool:
+    """Has it this by its kind? A data frame's columns are attributes, too."""
+    return hasattr(type(triples), name)
 
 
 def _weights(given: Any, n: int, index: Any) -> NDArray[np.float32]:
@@ -160,14 +164,10 @@ def named_triples(triples: Any, label: str = "triples") -> NamedTriples:
 
 def _rows(triples: Any) -> Iterable[Sequence[object]]:
     """The rows of whatever it is."""
-    if hasattr(triples, "collect"):
+    if _has(triples, "collect"):
         raise DataError("a lazy frame must be collected (`.collect()`), but is not.")
-    if hasattr(triples, "column_names"):  # A table of Arrow.
-        names = list(triples.column_names)
-        return _frame_rows({name: triples[name] for name in names}, names, names)
-    columns = getattr(triples, "columns", None)
-    if columns is not None:
-        return _frame_rows(triples, [str(each) for each in columns], list(columns))
+    if _has(triples, "column_names") or getattr(triples, "columns", None) is not None:
+        return _frame_rows(triples, _columns_of(triples))
     shape = getattr(triples, "shape", None)
     if shape is not None:
         if len(shape) != 2 or shape[1] != 3:
@@ -184,7 +184,8 @@ def _rows(triples: Any) -> Iterable[Sequence[object]]:
     return triples
 
 
-def _frame_rows(frame: Any, names: list[str], labels: list[Any]) -> Iterable[Sequence[object]]:
+def _frame_rows(frame: Any, labels: list[Any]) -> Iterable[Sequence[object]]:
+    names = [str(each) for each in labels]
     places = find_columns(names, FIELDS, "the data frame")
     if places is None:
         raise DataError(
@@ -203,8 +204,7 @@ def _listed(column: Any) -> list[object]:
 
 def _left_out(triples: Any, lacks_weights: bool) -> list[str]:
     """What is said of the columns of a data frame, whose triples were read, that are none of these."""
-    named: Any = getattr(triples, "column_names", None) or getattr(triples, "columns", ())
-    names = [str(each) for each in named]
+    names = [str(each) for each in _columns_of(triples)]
     places = find_columns(names, FIELDS, "the data frame") if names else None
     others = [name for place, name in enumerate(names) if place not in (places or ())]
     if not others:

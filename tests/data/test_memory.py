@@ -215,3 +215,11 @@ def test_of_one_list_the_first_triple_must_have_words_of_columns() -> None:
     assert "e0" in from_triples([*triples], header=True).entities.ids  # Stands elsewhere, too.
     frame = Frame(columns([HEADER, *triples], "head", "relation", "tail"))
     assert "Head" in from_triples(frame).entities.ids
+
+
+def test_a_column_may_be_called_as_other_kinds_are_known_by() -> None:
+    frame = Frame(columns([(*t, "", "") for t in TRAIN], "h", "r", "t", "collect", "column_names"))
+    frame.collect = frame.column_names = ["x"]  # type: ignore[attr-defined]  # As pandas has its columns.
+    kg = from_triples(frame, VALID, TEST)
+    assert kg.fingerprint == from_triples(TRAIN, VALID, TEST).fingerprint
+    assert kg.report.warnings[0].startswith("the columns 'collect', 'column_names' were left out")
