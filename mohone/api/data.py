@@ -20,7 +20,8 @@ from mohone.data.knowledge_graph import SPLITS
 from mohone.data.memory import OWN_DATA
 from mohone.data.triples import write_lines
 
-_IN_MEMORY = ("name", "header", "weights", "share", "seed")  # The first two hold of files, too.
+_OF_MEMORY = ("weights", "share", "seed")  # Settings of triples from memory alone...
+_OF_ALL = ("name", "header")  # ... and those of files, too.
 
 
 def load(source: Any, *, valid: Any = None, test: Any = None, **settings: Any) -> KnowledgeGraph:
@@ -41,8 +42,9 @@ def load(source: Any, *, valid: Any = None, test: Any = None, **settings: Any) -
             f"`valid` and `test` must be left out with {str(source)!r}, which has its own, but are given."
         )
     if not isinstance(source, str | Path):
-        if unknown := next((key for key in settings if key not in _IN_MEMORY), None):
-            names = nearest(unknown, _IN_MEMORY)
+        known = (*_OF_ALL, *_OF_MEMORY)
+        if unknown := next((key for key in settings if key not in known), None):
+            names = nearest(unknown, known)
             raise ConfigError(
                 f"`{unknown}` must be one of {names} for triples from memory, but is none of them."
             )
@@ -59,7 +61,7 @@ def load(source: Any, *, valid: Any = None, test: Any = None, **settings: Any) -
         [f"dataset={source}"] if source in named else ["dataset=folder", override("dataset.path", source)]
     )
     for key, value in settings.items():
-        if key in _IN_MEMORY[2:] and not (key == "weights" and isinstance(value, bool)):
+        if key in _OF_MEMORY and not (key == "weights" and isinstance(value, bool)):
             raise ConfigError(
                 f"`{key}` must be left out with {str(source)!r}, for it is of triples from memory."
             )

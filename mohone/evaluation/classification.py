@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from mohone.core.errors import DataError
 from mohone.data import KnowledgeGraph
 from mohone.evaluation.binary import average_precision, brier_score, reliability, roc_auc
-from mohone.evaluation.plausibility import Plausibility, fit_plausibility
+from mohone.evaluation.plausibility import Plausibility, check_both, fit_plausibility
 from mohone.evaluation.triple_scores import score_triples
 from mohone.kge import KGEModel
 
@@ -54,10 +53,8 @@ class Classifier:
         Raises:
             DataError: one of them is empty.
         """
-        if not len(true) or not len(false):
-            kind = "true" if len(true) else "false"
-            raise DataError(f"Test must have true and false triples, but has {kind} ones only.")
         triples, truth = _labelled(true, false)
+        check_both("Test", truth)
         probability, plausible = (each.numpy() for each in self.classify(triples))
         right = plausible == truth.numpy()
         by_relation = triples[:, 1]

@@ -50,6 +50,17 @@ class Plausibility:
         return scores.double() >= self.threshold[relation]
 
 
+def check_both(split: str, truth: Tensor) -> None:
+    """Refuse triples of a split that are all true, or all false.
+
+    Raises:
+        DataError: they are.
+    """
+    if truth.all() or not truth.any():
+        kind = "true" if truth.any() else "false"
+        raise DataError(f"{split} must have true and false triples, but has {kind} ones only.")
+
+
 def fit_plausibility(scores: Tensor, relation: Tensor, truth: Tensor, n_relations: int) -> Plausibility:
     """Fit calibration and thresholds.
 
@@ -62,9 +73,7 @@ def fit_plausibility(scores: Tensor, relation: Tensor, truth: Tensor, n_relation
     Raises:
         DataError: all triples are true, or none.
     """
-    if truth.all() or not truth.any():
-        kind = "true" if truth.any() else "false"
-        raise DataError(f"Validation must have true and false triples, but has {kind} ones only.")
+    check_both("Validation", truth)
     slope, offset = _calibrate(scores.double(), relation, truth, n_relations)
     boundary = -offset / slope
     threshold = boundary.clone()

@@ -15,8 +15,7 @@ from mohone.core.files import write_text
 
 RECIPE = Path("recipe") / "found.yaml"
 _NAME = RECIPE.stem
-# Of what was typed, what the recipe says, or what is a search's own.
-_SAID = ("experiment", "recipe", "kge_model", "training", "dim", "hydra", "hydra/launcher", "hydra/sweeper")
+_SAID = ("experiment", "recipe", "kge_model", "training", "dim")  # By the recipe, or a search's own.
 
 
 def write_recipe(folder: Path, config: DictConfig, about: str) -> None:
@@ -48,14 +47,14 @@ def _values(config: DictConfig) -> dict[str, Any]:
     return {str(key): value for key, value in plain.items()}
 
 
-def command_with(folder: Path, typed: Iterable[str]) -> str:
+def command_with(folder: Path, fixed: Iterable[str]) -> str:
     """The command of a job with the recipe, and with what else was typed for the search.
 
     Args:
         folder: of the search.
-        typed: the arguments of its command.
+        fixed: the overrides that all of its jobs have.
     """
-    kept = [each for each in typed if not each.startswith("-") and _group_of(each) not in _SAID]
+    kept = [each for each in fixed if _group_of(each) not in _SAID]
     own = ["--config-dir", os.path.relpath(folder), f"recipe={_NAME}"]
     return shlex.join(["python", "-m", "mohone.run", *own, *kept])
 

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import math
 import os
-import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omegaconf import DictConfig, OmegaConf
 
+from mohone.configuration.by_size import AUTO
 from mohone.configuration.compose import check_keys
+from mohone.configuration.origins import for_the_data
 from mohone.configuration.overrides import override
 from mohone.configuration.recipes import family_of
+from mohone.core.config import Plain
 from mohone.core.errors import ConfigError, DataError, MohoneError, require_bool, require_int
 from mohone.core.files import locked
 from mohone.reporting.results import RESULT, read_finished, read_result
@@ -25,7 +27,7 @@ from mohone.sweeps.foresight import check_job, compose_for
 from mohone.sweeps.found import RECIPE, command_with, write_recipe
 from mohone.sweeps.journal import MUST_REACH, open_study
 from mohone.sweeps.pruning import Course, course_of, note_course, note_least
-from mohone.sweeps.space import Space, extremes, nearest_to, space_of
+from mohone.sweeps.space import SET_BY_SEARCH, Space, extremes, nearest_to, space_of
 
 if TYPE_CHECKING:
     from optuna import Study
@@ -64,20 +66,15 @@ class Jobs:
         Raises:
             ConfigError: a typed value that cannot be.
         """
-        from mohone.configuration.origins import for_the_data
-
         for key, each in space.typed.items():
             for value in extremes(each):
                 check_job(self.config, [*space.fixed, override(key, value)])
         config = compose_for(self.config, space.fixed)
-        if space.typed:
+        if AUTO in _values(config, space.typed).values():  # Only then are the data looked at.
             config, _ = for_the_data(config, Path(str(self.config.hydra.runtime.cwd)))
-        moved: dict[str, Any] = {}
-        for key, each in space.typed.items():
-            value = OmegaConf.select(OmegaConf.create(config), key)
-            near = nearest_to(each, value)
-            moved |= {} if near == value else {key: near}
-        return [*space.fixed, *(override(key, value) for key, value in moved.items())]
+        values = _values(config, space.typed)
+        near = {key: nearest_to(each, values[key]) for key, each in space.typed.items()}
+        return [*space.fixed, *(override(key, near[key]) for key in near if near[key] != values[key])]
 
     def run(self, first: int, jobs: list[list[str]]) -> list[float]:
         """The validation MRR of jobs with these overrides, numbered from `first`; NaN of one that failed."""
@@ -141,17 +138,23 @@ def _run(jobs: Jobs, space: Space, first: list[str], n_trials: int) -> float:
             "The first job of a search, with the settings there are, must end well, but failed"
             f"{other if (jobs.folder / STUDY).exists() else ''}."
         )
-    config, fixed = jobs.config_of(0), space.fixed
-    distributions = space.distributions({key: OmegaConf.select(config, key) for key in space.names})
+    distributions = space.distributions(_values(jobs.config_of(0), space.names))
     study = _open_study(jobs, distributions, start)
     while numbers := _next(study, distributions, n_trials, jobs):
         trials = [study.trials[number] for number in numbers]
-        values = jobs.run(numbers[0], [[*fixed, *_overrides(trial)] for trial in trials])
+        values = jobs.run(numbers[0], [[*space.fixed, *_overrides(trial)] for trial in trials])
         for number, value in zip(numbers, values, strict=True):
             told = _tell(study, number, value, jobs.course_of(number))
             best = f"best {study.best_value:.4f} (trial {study.best_trial.number})"
             print(f"search: {number + 1} of {n_trials} trials, trial {number}: {told}, {best}", flush=True)
-    return _write_found(jobs, study, start)
+    _write_recipe(jobs, study, space, start)
+    return float(study.best_value)
+
+
+def _values(config: DictConfig | Plain, keys: Iterable[str]) -> dict[str, Any]:
+    """What a configuration has for these keys."""
+    node = OmegaConf.create(config)
+    return {key: OmegaConf.select(node, key) for key in keys}
 
 
 def _require_optuna() -> None:
@@ -177,9 +180,8 @@ def _open_study(jobs: Jobs, distributions: dict[str, BaseDistribution], start: f
     keys = {name: stage["key"] for name, stage in read_finished(jobs.folder / "0")["stages"].items()}
     if not study.trials:
         study.set_user_attr(_FIRST, keys)
-        params = {key: OmegaConf.select(jobs.config_of(0), key) for key in distributions}
         first = optuna.create_trial(
-            params=params,
+            params=_values(jobs.config_of(0), distributions),
             distributions=distributions,
             value=start,
             intermediate_values=jobs.course_of(0).validations,
@@ -216,7 +218,7 @@ def _next(study: Study, distributions: dict[str, BaseDistribution], n_trials: in
 def _overrides(trial: FrozenTrial) -> Iterator[str]:
     yield from (override(key, value) for key, value in trial.params.items())
     if least := trial.user_attrs.get(MUST_REACH):
-        yield override("evaluation.must_reach", least)
+        yield override(SET_BY_SEARCH, least)
 
 
 def _tell(study: Study, number: int, value: float, course: Course) -> str:
@@ -234,12 +236,11 @@ def _tell(study: Study, number: int, value: float, course: Course) -> str:
     return f"{value:.4f}"
 
 
-def _write_found(jobs: Jobs, study: Study, start: float) -> float:
+def _write_recipe(jobs: Jobs, study: Study, space: Space, start: float) -> None:
     """Write the best trial's settings as a recipe, and say how it is taken."""
-    number, value = study.best_trial.number, float(study.best_value)
-    trials, best = len(study.trials), f"MRR {value:.4f} (trial {number})"
-    about = f"Found by a search of {trials} trials on validation: {best}; {start:.4f} without."
+    number = study.best_trial.number
+    best = f"MRR {study.best_value:.4f} (trial {number})"
+    about = f"Found by a search of {len(study.trials)} trials on validation: {best}; {start:.4f} without."
     write_recipe(jobs.folder, jobs.config_of(number), about)
     print(f"\n{os.path.relpath(jobs.folder / RECIPE)}: validation {best}; {start:.4f} without a search")
-    print(f"A job with it: {command_with(jobs.folder, sys.argv[1:])}", flush=True)
-    return value
+    print(f"A job with it: {command_with(jobs.folder, space.fixed)}", flush=True)

@@ -11,12 +11,13 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import ChoiceSweep, IntervalSweep, Override, RangeSweep
 
 from mohone.core.errors import ConfigError
+from mohone.reporting.shape import is_number
 
 if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution
 
 _SEARCHED = ("kge_model.", "training.", "dim")
-_SET_BY_SEARCH = "evaluation.must_reach"
+SET_BY_SEARCH = "evaluation.must_reach"
 
 
 @dataclass(frozen=True)
@@ -69,8 +70,8 @@ def space_of(typed: list[str], usual: Mapping[str, str]) -> Space:
     parser = OverridesParser.create()
     given = parser.parse_overrides(typed)
     keys = {each.get_key_element() for each in given}
-    if _SET_BY_SEARCH in keys:
-        raise ConfigError(f"`{_SET_BY_SEARCH}` must be left out of a search, which sets it, but is given.")
+    if SET_BY_SEARCH in keys:
+        raise ConfigError(f"`{SET_BY_SEARCH}` must be left out of a search, which sets it, but is given.")
     more = parser.parse_overrides([f"{key}={text}" for key, text in usual.items() if key not in keys])
     fixed = [str(each.input_line) for each in given if not each.is_sweep_override()]
     own, others = (
@@ -126,13 +127,12 @@ def nearest_to(override: Override, value: Any) -> Any:
         (0.4, 0.45, 2, 2)
     """
     sweep = override.value()
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if isinstance(sweep, IntervalSweep):
         low, high = ends_of(sweep)
-        near = min(max(value, low), high) if is_number else low
+        near = min(max(value, low), high) if is_number(value) else low
         return int(near) if _counts(sweep, value) else near
     choices = _choices(sweep)
-    if value in choices or not is_number:
+    if value in choices or not is_number(value):
         return value if value in choices else choices[0]
     numbers = [each for each in choices if isinstance(each, int | float)]
     return min(numbers, key=lambda each: abs(each - value)) if numbers else choices[0]
@@ -146,8 +146,8 @@ def _choices(sweep: Any) -> list[Any]:
 
 def _counts(sweep: IntervalSweep, value: Any) -> bool:
     """Is it an interval of whole numbers, for a key that has one? Hydra makes decimals of its ends."""
-    is_count = isinstance(value, int) and not isinstance(value, bool)
-    return is_count and all(end == math.floor(end) for end in ends_of(sweep))
+    is_whole = is_number(value) and isinstance(value, int)
+    return is_whole and all(end == math.floor(end) for end in ends_of(sweep))
 
 
 def distribution(override: Override, start: Any, *, widened: bool = False) -> BaseDistribution:
@@ -166,7 +166,7 @@ def distribution(override: Override, start: Any, *, widened: bool = False) -> Ba
     sweep = override.value()
     if not isinstance(sweep, IntervalSweep):
         return CategoricalDistribution(tuple(dict.fromkeys([*_choices(sweep), *([start] * widened)])))
-    if isinstance(start, bool) or not isinstance(start, int | float):
+    if not is_number(start):
         key = override.get_key_element()
         raise ConfigError(f"`{key}` must be a number to be searched in an interval, but is {start!r}.")
     low, high = ends_of(sweep)

@@ -142,8 +142,11 @@ class BaselineStage(Stage):
         return model
 
     def _train(self, model: KGEModel, runner: Sources) -> Plain:
-        more: dict[str, Any] = {"callbacks": self.plan.callbacks, "progress": self.progress_file}
-        more["must_reach"] = self.plan.validation.must_reach
+        more: dict[str, Any] = {
+            "callbacks": self.plan.callbacks,
+            "progress": self.progress_file,
+            "must_reach": self.plan.validation.must_reach,
+        }
         loss = self._network_loss(model)
         return train_model(self, model, self.plan.training, runner.watch, loss, **more)
 
